@@ -1,0 +1,26 @@
+/**
+ * What crosses a process boundary in Galley, and the words it is said in. One word per idea:
+ *
+ * | word | meaning |
+ * |---|---|
+ * | workspace | tenant: members, installations, projects, model credentials, runners, limits |
+ * | project | one repository of an installation, with `settings` |
+ * | review kind | `diff` (PR-Agent) or `dynamic` (OpenCode explores the checked-out head); exactly one per project |
+ * | job | one wanted review of one pull request at one head; its kind is pinned when queued |
+ * | lease | a runner's time-limited right to work on a job; has a secret token and a fence |
+ * | fence | number per pull request that grows with every lease; a result with a smaller one is refused |
+ * | run | one attempt at a job: usage, outcome, trace |
+ * | engine | what reviews: `diff` or `dynamic` |
+ * | gateway | per-job loopback server, the only address an engine can reach: model proxy, and for PR-Agent a GitHub shim |
+ * | finding | one defect: stable id, priority P0-P3, confidence, place, evidence; active or resolved |
+ * | coverage | what a run examined; `complete` or `partial` with declared omissions |
+ * | publication | writing the one summary comment |
+ * | delivery | one webhook request of GitHub, known by its delivery id |
+ * | slot | one engine's fixed place on a runner: OS user, gateway port, control port |
+ * | export | the sanitized read-only tree an engine may read |
+ *
+ * Each file of this package holds one part; import the part (`@galley/contract/finding`), not this page.
+ */
+
+/** Version of the runner protocol, also the path segment below `/runner`. */
+export const RUNNER_PROTOCOL_VERSION = "v1"
