@@ -11,7 +11,8 @@ export const RepositoryPath = z
   .min(1)
   .max(4096)
   .refine(
-    (path) => !path.startsWith("/") && !path.includes("\0") && path.split("/").every((part) => part !== "" && part !== "." && part !== ".."),
+    (path) =>
+      !path.startsWith("/") && !path.includes("\0") && path.split("/").every((part) => part !== "" && part !== "." && part !== ".."),
     "expected a relative path without empty, . or .. parts",
   )
 

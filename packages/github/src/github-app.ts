@@ -1,0 +1,169 @@
+import { createAppAuth } from "@octokit/auth-app"
+import { request as octokitRequest } from "@octokit/request"
+import { z } from "zod"
+import { type GitHubDuty, githubFault } from "./github-fault.ts"
+
+export type GitHubAppOptions = Readonly<{
+  /** REST root without a slash at the end, e.g. `https://api.github.com` or `https://ghes.example/api/v3`. */
+  apiUrl: string
+  appId: number
+  /** PEM, PKCS#1 as GitHub hands it out or PKCS#8. */
+  privateKey: string
+  userAgent: string
+  /** Milliseconds for one request. */
+  timeoutMs: number
+}>
+
+export type Installation = Readonly<{
+  id: number
+  account: string
+  accountId: number
+  suspended: boolean
+  permissions: Record<string, string>
+}>
+export type InstalledRepository = Readonly<{ id: number; owner: string; name: string; private: boolean; archived: boolean }>
+
+/** One call below the REST root with a token narrowed to one repository. `parameters` fill the route's placeholders, query and body. */
+export type GitHubCall = (
+  duty: GitHubDuty,
+  route: string,
+  parameters: Record<string, unknown>,
+) => Promise<{ data: unknown; headers: Record<string, unknown> }>
+
+/** The App's credentials at one GitHub host. The private key stays in here. */
+export type GitHubApp = Readonly<{
+  /** A fresh token that can only read the contents of one repository; never cached, so that it outlives the job it is for. */
+  mintReadToken(installationId: number, repositoryId: number): Promise<string>
+  /** Calls with a cached token narrowed to the pull requests of one repository. */
+  forRepository(installationId: number, repositoryId: number): GitHubCall
+  /** Login of the App's bot: `<slug>[bot]`. */
+  botLogin(): Promise<string>
+  listInstallations(): Promise<Installation[]>
+  listRepositories(installationId: number): Promise<InstalledRepository[]>
+}>
+
+const AppAnswer = z.object({ slug: z.string().min(1) })
+const InstallationsAnswer = z.array(
+  z.object({
+    id: z.int(),
+    account: z.object({ login: z.string(), id: z.int() }),
+    suspended_at: z.string().nullable().optional(),
+    permissions: z.record(z.string(), z.string()).default({}),
+  }),
+)
+const RepositoriesAnswer = z.object({
+  repositories: z.array(
+    z.object({
+      id: z.int(),
+      name: z.string(),
+      private: z.boolean(),
+      archived: z.boolean().default(false),
+      owner: z.object({ login: z.string() }),
+    }),
+  ),
+})
+
+const PAGE_SIZE = 100
+/** 10,000 entries; an App that sees more is asked page by page by the reconciler, not here. */
+const MAX_PAGES = 100
+
+/** @throws codes of `githubFault` from every method */
+export function connectGitHubApp(options: GitHubAppOptions): GitHubApp {
+  const request = octokitRequest.defaults({
+    baseUrl: options.apiUrl,
+    headers: { "user-agent": options.userAgent, "x-github-api-version": "2022-11-28", accept: "application/vnd.github+json" },
+  })
+  const bounded: typeof request = request.defaults({
+    request: { hook: (send: typeof request, endpoint: Parameters<typeof request>[0]) => send(withTimeout(endpoint, options.timeoutMs)) },
+  })
+  const auth = createAppAuth({ appId: options.appId, privateKey: options.privateKey, request: bounded })
+  let slug: Promise<string> | null = null
+
+  const guarded = async <T>(duty: GitHubDuty, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw githubFault(error, duty)
+    }
+  }
+  const installationToken = (installationId: number, repositoryId: number | null, permissions: Record<string, string>, refresh: boolean) =>
+    guarded("token", async () => {
+      const narrowing = repositoryId === null ? {} : { repositoryIds: [repositoryId] }
+      const answer = await auth({ type: "installation", installationId, ...narrowing, permissions, refresh })
+      return answer.token
+    })
+  const asApp = async (route: string, parameters: Record<string, unknown>) => {
+    const { token } = await auth({ type: "app" })
+    return bounded(route, { ...parameters, headers: { authorization: `Bearer ${token}` } })
+  }
+  const pages = async <T>(fetchPage: (page: number) => Promise<T[]>): Promise<T[]> => {
+    const all: T[] = []
+    for (let page = 1; page <= MAX_PAGES; page++) {
+      const items = await fetchPage(page)
+      all.push(...items)
+      if (items.length < PAGE_SIZE) break
+    }
+    return all
+  }
+
+  return {
+    mintReadToken: (installationId, repositoryId) => installationToken(installationId, repositoryId, { contents: "read" }, true),
+
+    forRepository: (installationId, repositoryId) => async (duty, route, parameters) => {
+      const token = await installationToken(installationId, repositoryId, { pull_requests: "write" }, false)
+      return guarded(duty, async () => {
+        const answer = await bounded(route, { ...parameters, headers: { authorization: `token ${token}` } })
+        return { data: answer.data as unknown, headers: answer.headers }
+      })
+    },
+
+    botLogin() {
+      slug ??= guarded("read", async () => AppAnswer.parse((await asApp("GET /app", {})).data).slug).catch((error: unknown) => {
+        // The next caller asks again: a fault must not stick for the life of the process.
+        slug = null
+        throw error
+      })
+      return slug.then((name) => `${name}[bot]`)
+    },
+
+    listInstallations: () =>
+      guarded("read", () =>
+        pages(async (page) => {
+          const answer = await asApp("GET /app/installations", { per_page: PAGE_SIZE, page })
+          return InstallationsAnswer.parse(answer.data).map((raw) => ({
+            id: raw.id,
+            account: raw.account.login,
+            accountId: raw.account.id,
+            suspended: raw.suspended_at !== null && raw.suspended_at !== undefined,
+            permissions: raw.permissions,
+          }))
+        }),
+      ),
+
+    async listRepositories(installationId) {
+      const token = await installationToken(installationId, null, { metadata: "read" }, false)
+      return guarded("read", () =>
+        pages(async (page) => {
+          const answer = await bounded("GET /installation/repositories", {
+            per_page: PAGE_SIZE,
+            page,
+            headers: { authorization: `token ${token}` },
+          })
+          return RepositoriesAnswer.parse(answer.data).repositories.map((raw) => ({
+            id: raw.id,
+            owner: raw.owner.login,
+            name: raw.name,
+            private: raw.private,
+            archived: raw.archived,
+          }))
+        }),
+      )
+    },
+  }
+}
+
+/** Every request gets its own deadline; a hanging GitHub must not hold a task for ever. */
+function withTimeout<T>(endpoint: T, timeoutMs: number): T {
+  const parameters = endpoint as { request?: Record<string, unknown> }
+  return { ...endpoint, request: { ...parameters.request, signal: AbortSignal.timeout(timeoutMs) } }
+}

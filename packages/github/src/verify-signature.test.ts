@@ -1,0 +1,45 @@
+import { createHmac } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { verifySignature } from "./verify-signature.ts"
+
+const secret = "webhook secret of the test"
+const sign = (body: string | Uint8Array, algorithm = "sha256", key = secret) =>
+  `${algorithm}=${createHmac(algorithm, key).update(body).digest("hex")}`
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+test("accepts the vector that GitHub documents", () => {
+  const vector = JSON.parse(readFileSync(new URL("./fixtures/signature-vector.json", import.meta.url), "utf8"))
+  expect(verifySignature(bytes(vector.payload), vector.signature, [vector.secret])).toBe(true)
+})
+
+test("signs the bytes of an emoji, not its decoded text", () => {
+  const body = bytes(JSON.stringify({ title: "fix café 🚀" }))
+  expect(verifySignature(body, sign(body), [secret])).toBe(true)
+})
+
+test("accepts either of two live secrets while one is being rotated", () => {
+  expect(verifySignature(bytes("{}"), sign("{}"), ["new secret", secret])).toBe(true)
+  expect(verifySignature(bytes("{}"), sign("{}"), [secret, "new secret"])).toBe(true)
+})
+
+const refused: Record<string, string | undefined> = {
+  "no header": undefined,
+  "an empty header": "",
+  "SHA-1 only": sign("{}", "sha1"),
+  "a SHA-1 digest in the SHA-256 header": sign("{}", "sha1").replace("sha1=", "sha256="),
+  "a wrong secret": sign("{}", "sha256", "another secret"),
+  "other bytes": sign("{ }"),
+  "an upper-case digest": sign("{}").toUpperCase().replace("SHA256", "sha256"),
+  "a truncated digest": sign("{}").slice(0, -1),
+  "a digest that is not ASCII": `sha256=${"é".repeat(64)}`,
+  "a digest with a line after it": `${sign("{}")}\n`,
+}
+
+test.each(Object.entries(refused))("refuses %s", (_, header) => {
+  expect(verifySignature(bytes("{}"), header, [secret])).toBe(false)
+})
+
+test("refuses everything when no secret is live", () => {
+  expect(verifySignature(bytes("{}"), sign("{}"), [])).toBe(false)
+})

@@ -1,0 +1,246 @@
+import { GalleyError } from "@galley/contract/errors"
+import { Sha } from "@galley/contract/sha"
+import { z } from "zod"
+
+/*
+ * Only the fields that are used. Payloads of GitHub Enterprise Server, of other versions and of repository webhooks lack many of the others,
+ * so a strict schema would refuse real traffic.
+ */
+const Id = z.int().positive()
+const Account = z.object({ login: z.string(), id: Id, type: z.string().default("User") })
+const Repository = z.object({
+  id: Id,
+  name: z.string(),
+  full_name: z.string(),
+  private: z.boolean(),
+  owner: z.object({ login: z.string() }),
+})
+const ListedRepository = z.object({ id: Id, name: z.string(), full_name: z.string(), private: z.boolean() })
+const Installation = z.object({ id: Id }).optional()
+const Branch = z.object({ ref: z.string(), sha: Sha })
+
+const PullRequestPayload = z.object({
+  action: z.string(),
+  installation: Installation,
+  repository: Repository,
+  sender: Account,
+  changes: z.object({ base: z.unknown() }).partial().optional(),
+  pull_request: z.object({
+    number: Id,
+    title: z.string(),
+    body: z.string().nullable(),
+    draft: z.boolean().default(false),
+    state: z.enum(["open", "closed"]),
+    updated_at: z.iso.datetime({ offset: true }),
+    user: Account.nullable(),
+    head: Branch,
+    base: Branch,
+  }),
+})
+
+const CommentPayload = z.object({
+  action: z.string(),
+  installation: Installation,
+  repository: Repository,
+  sender: Account,
+  issue: z.object({ number: Id, state: z.enum(["open", "closed"]), pull_request: z.unknown().optional() }),
+  comment: z.object({ id: Id, body: z.string(), author_association: z.string(), user: Account.nullable() }),
+})
+
+const InstallationPayload = z.object({
+  action: z.string(),
+  installation: z.object({
+    id: Id,
+    account: z.object({ login: z.string(), id: Id }),
+    permissions: z.record(z.string(), z.string()).default({}),
+  }),
+  repositories: z.array(ListedRepository).default([]),
+})
+
+const InstallationRepositoriesPayload = z.object({
+  action: z.string(),
+  installation: z.object({ id: Id, account: z.object({ login: z.string(), id: Id }) }),
+  repositories_added: z.array(ListedRepository),
+  repositories_removed: z.array(z.object({ id: Id })),
+})
+
+const RepositoryPayload = z.object({ action: z.string(), installation: Installation, repository: Repository })
+
+const OtherPayload = z.object({ action: z.string().optional(), installation: Installation, repository: z.object({ id: Id }).optional() })
+
+export type WebhookRepository = Readonly<{ id: number; owner: string; name: string; private: boolean }>
+export type WebhookPullRequest = Readonly<{
+  number: number
+  title: string
+  body: string
+  draft: boolean
+  open: boolean
+  /** ISO time of GitHub's last change; orders deliveries that arrive out of order. */
+  updatedAt: string
+  author: string
+  authorIsBot: boolean
+  headRef: string
+  headSha: Sha
+  baseRef: string
+  baseSha: Sha
+}>
+
+/** One delivery, reduced to what decisions need. `installationId` is null for repository webhooks, which carry none. */
+export type WebhookEvent = Readonly<
+  { action: string; installationId: number | null; repository: WebhookRepository | null } & (
+    | { type: "pull_request"; repository: WebhookRepository; pullRequest: WebhookPullRequest; baseChanged: boolean }
+    | {
+        type: "comment"
+        repository: WebhookRepository
+        onPullRequest: boolean
+        number: number
+        open: boolean
+        commentId: number
+        body: string
+        authorAssociation: string
+        authorIsBot: boolean
+        author: string
+      }
+    | {
+        type: "installation"
+        account: string
+        accountId: number
+        repositories: readonly WebhookRepository[]
+        permissions: Record<string, string>
+      }
+    | {
+        type: "installation_repositories"
+        account: string
+        accountId: number
+        added: readonly WebhookRepository[]
+        removed: readonly number[]
+      }
+    | { type: "repository"; repository: WebhookRepository }
+    | { type: "other"; name: string }
+  )
+>
+
+const repositoryOf = (raw: z.infer<typeof Repository>): WebhookRepository => ({
+  id: raw.id,
+  owner: raw.owner.login,
+  name: raw.name,
+  private: raw.private,
+})
+
+/** Entries of installation payloads carry no owner object: it is the part of `full_name` before the slash. */
+const listedRepository = (raw: z.infer<typeof ListedRepository>): WebhookRepository => ({
+  id: raw.id,
+  owner: raw.full_name.slice(0, raw.full_name.indexOf("/")),
+  name: raw.name,
+  private: raw.private,
+})
+
+const isBot = (account: z.infer<typeof Account> | null) => account?.type === "Bot" || account?.login.endsWith("[bot]") === true
+
+function pullRequestEvent(payload: z.infer<typeof PullRequestPayload>): WebhookEvent {
+  const pull = payload.pull_request
+  return {
+    type: "pull_request",
+    action: payload.action,
+    installationId: payload.installation?.id ?? null,
+    repository: repositoryOf(payload.repository),
+    baseChanged: payload.action === "edited" && payload.changes?.base !== undefined,
+    pullRequest: {
+      number: pull.number,
+      title: pull.title,
+      body: pull.body ?? "",
+      draft: pull.draft,
+      open: pull.state === "open",
+      updatedAt: new Date(pull.updated_at).toISOString(),
+      author: pull.user?.login ?? "ghost",
+      authorIsBot: isBot(pull.user),
+      headRef: pull.head.ref,
+      headSha: pull.head.sha,
+      baseRef: pull.base.ref,
+      baseSha: pull.base.sha,
+    },
+  }
+}
+
+function commentEvent(payload: z.infer<typeof CommentPayload>): WebhookEvent {
+  return {
+    type: "comment",
+    action: payload.action,
+    installationId: payload.installation?.id ?? null,
+    repository: repositoryOf(payload.repository),
+    // The only sign that an issue is a pull request.
+    onPullRequest: payload.issue.pull_request !== undefined && payload.issue.pull_request !== null,
+    number: payload.issue.number,
+    open: payload.issue.state === "open",
+    commentId: payload.comment.id,
+    body: payload.comment.body,
+    authorAssociation: payload.comment.author_association,
+    authorIsBot: isBot(payload.comment.user),
+    author: payload.comment.user?.login ?? "ghost",
+  }
+}
+
+function installationEvent(payload: z.infer<typeof InstallationPayload>): WebhookEvent {
+  return {
+    type: "installation",
+    action: payload.action,
+    installationId: payload.installation.id,
+    repository: null,
+    account: payload.installation.account.login,
+    accountId: payload.installation.account.id,
+    permissions: payload.installation.permissions,
+    repositories: payload.repositories.map(listedRepository),
+  }
+}
+
+function installationRepositoriesEvent(payload: z.infer<typeof InstallationRepositoriesPayload>): WebhookEvent {
+  return {
+    type: "installation_repositories",
+    action: payload.action,
+    installationId: payload.installation.id,
+    repository: null,
+    account: payload.installation.account.login,
+    accountId: payload.installation.account.id,
+    added: payload.repositories_added.map(listedRepository),
+    removed: payload.repositories_removed.map((repository) => repository.id),
+  }
+}
+
+/**
+ * Reads one verified delivery.
+ *
+ * @param name the `X-GitHub-Event` header
+ * @param payload the parsed JSON body
+ * @throws `webhook_payload_invalid` when a field that is used is missing or wrong; events the product does not use are never refused
+ */
+export function parseWebhookEvent(name: string, payload: unknown): WebhookEvent {
+  const read = <T extends z.ZodType>(schema: T): z.infer<T> => {
+    const parsed = schema.safeParse(payload)
+    if (parsed.success) return parsed.data
+    const issue = parsed.error.issues[0]
+    throw new GalleyError("webhook_payload_invalid", `${name}: ${issue?.path.join(".") || "body"}: ${issue?.message ?? "unreadable"}`)
+  }
+  switch (name) {
+    case "pull_request":
+      return pullRequestEvent(read(PullRequestPayload))
+    case "issue_comment":
+      return commentEvent(read(CommentPayload))
+    case "installation":
+      return installationEvent(read(InstallationPayload))
+    case "installation_repositories":
+      return installationRepositoriesEvent(read(InstallationRepositoriesPayload))
+    case "repository": {
+      const raw = read(RepositoryPayload)
+      return {
+        type: "repository",
+        action: raw.action,
+        installationId: raw.installation?.id ?? null,
+        repository: repositoryOf(raw.repository),
+      }
+    }
+    default: {
+      const raw = read(OtherPayload)
+      return { type: "other", name, action: raw.action ?? "", installationId: raw.installation?.id ?? null, repository: null }
+    }
+  }
+}
