@@ -29,6 +29,7 @@ export const galleyErrorCodes = [
   "runner_unauthorized",
   "runner_paused",
   "runner_too_old",
+  "server_unreachable",
   "lease_lost",
   "result_conflict",
   "result_too_large",

@@ -33,20 +33,28 @@ export const EngineFinding = z.strictObject({
 })
 export type EngineFinding = z.infer<typeof EngineFinding>
 
-/** What PR-Agent drops, kept in one namespaced key of each record (`x`), version 1. */
+/**
+ * What PR-Agent drops, kept in one namespaced key of each record (`x`), version 1. Only the identity is required: a value that is
+ * missing was never known (a record first written by stock PR-Agent), and unknown keys are kept.
+ */
 export const FindingExtension = z.looseObject({
   v: z.literal(1),
+  /** The finding's id on pages, in prompts and in `resolvedIds`; never changes. */
   uid: z.string().min(1).max(64),
-  engine: ReviewKind,
-  title: z.string().min(1),
-  priority: Priority.nullable(),
-  confidence: z.number().min(0).max(1).nullable(),
-  evidence: z.array(z.string()),
-  rules: z.array(z.string()),
+  /** `diff` as long as only Diff Review confirmed it, else `dynamic`: the kind that may resolve it. */
+  engine: ReviewKind.optional(),
+  title: z.string().min(1).optional(),
+  priority: Priority.nullable().optional(),
+  confidence: z.number().min(0).max(1).nullable().optional(),
+  evidence: z.array(z.string()).optional(),
+  rules: z.array(z.string()).optional(),
   /** Fingerprints under which PR-Agent may report the same finding again. */
-  aliases: z.array(z.string()),
-  first_seen_head_sha: z.string(),
-  reviewed_sha: z.string(),
+  aliases: z.array(z.string()).optional(),
+  first_seen_head_sha: z.string().optional(),
+  /** Head at which the lines were given. */
+  reviewed_sha: z.string().optional(),
+  /** True when an exact comparison showed a change of the path after the finding was last confirmed. */
+  changed_since_seen: z.boolean().optional(),
 })
 export type FindingExtension = z.infer<typeof FindingExtension>
 

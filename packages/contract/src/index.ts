@@ -21,6 +21,4 @@
  *
  * Each file of this package holds one part; import the part (`@galley/contract/finding`), not this page.
  */
-
-/** Version of the runner protocol, also the path segment below `/runner`. */
-export const RUNNER_PROTOCOL_VERSION = "v1"
+export {}

@@ -21,6 +21,8 @@ import { Usage } from "./usage.ts"
  * Errors are `{ error: { code, message, field? } }`: 401 `runner_unauthorized`, 409 `lease_lost`, 413 `result_too_large`,
  * 422 `request_invalid`, 426 `runner_too_old`.
  */
+/** Path of the protocol below the server's address. */
+export const RUNNER_PROTOCOL_PATH = "/runner/v1"
 export const LEASE_TOKEN_HEADER = "galley-lease-token"
 
 /** Proof that a runner can do a kind: what it checked and until when the proof counts. */
@@ -94,6 +96,8 @@ export const Lease = z.strictObject({
   botLogin: z.string(),
   /** Usage of earlier attempts at the same job: the budget spans attempts. */
   usageSoFar: Usage,
+  /** Page of this run, linked from the comment. */
+  runUrl: z.url(),
 })
 export type Lease = z.infer<typeof Lease>
 

@@ -7,7 +7,7 @@ const NOW_MS = 1_800_000_000_000
 const answer = (status: number, message: string, headers: Record<string, string> = {}) =>
   new RequestError(message, status, {
     request: { method: "GET", url: "http://127.0.0.1/", headers: {} },
-    response: { status, url: "http://127.0.0.1/", headers, data: {}, retryCount: 0 },
+    response: { status, url: "http://127.0.0.1/", headers, data: {} },
   })
 
 const cases: [string, RequestError, GitHubDuty, string][] = [

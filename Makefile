@@ -1,0 +1,30 @@
+# The commands of README.md. Each needs only Node 18+ with npm, Python 3.12+, git and make; the rest is installed, pinned, on first use.
+.DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+export ONCE REPO BASE HEAD
+
+# Node 24, pnpm and the tools of the workspace come first on PATH once they are installed.
+RUN := . scripts/bootstrap.sh &&
+
+.PHONY: help setup demo verify build
+
+help:
+	@echo "make demo                     two reviews on the real engines, with pages to look at; Ctrl-C stops everything"
+	@echo "make demo ONCE=1              the same, prints both comments and ends"
+	@echo "make demo ONCE=1 REPO=<path> BASE=<rev> HEAD=<rev>   the same for a change of yours"
+	@echo "make verify                   everything that gates a change"
+	@echo "make setup                    installs what the other commands need"
+	@echo "make build                    one bundled file per app in dist/"
+
+setup:
+	@$(RUN) node scripts/setup/setup.ts
+
+demo: setup
+	@$(RUN) node scripts/demo/demo.ts
+
+verify:
+	@$(RUN) node scripts/verify.ts
+
+build:
+	@$(RUN) node scripts/build.ts

@@ -1,0 +1,108 @@
+import type { Checkout } from "@galley/checkout/checkout"
+import type { EngineFinding } from "@galley/contract/finding"
+import type { Lease, LeaseResult, RunTrace } from "@galley/contract/protocol"
+import { noUsage, type Usage } from "@galley/contract/usage"
+import type { EngineReport } from "@galley/engine/engine"
+import { computeCoverage } from "@galley/findings/coverage"
+import { findingView } from "@galley/findings/finding-view"
+import { reconcile } from "@galley/findings/reconcile"
+import { renderComment } from "@galley/findings/render-comment"
+import { validateFindings } from "@galley/findings/validate-finding"
+import { redact } from "@galley/redaction/redact"
+
+export type Conclusion = Readonly<{
+  lease: Lease
+  checkout: Checkout
+  report: EngineReport
+  /** Of this attempt. */
+  usage: Usage
+  knownSecrets: readonly string[]
+  steps: RunTrace["steps"]
+  /** ISO time in UTC. */
+  now: string
+}>
+
+/**
+ * Turns what an engine reported into what the pull request will show: validated against the tree, reconciled with what was known, rendered.
+ * Pure.
+ *
+ * @throws `finding_state_too_large`, `comment_too_large`
+ */
+export function concludeReview(input: Conclusion): LeaseResult {
+  const { lease, checkout, report, usage, now } = input
+  const prior = lease.prior.state
+  const knownIds = new Set(prior?.findings.flatMap((record) => [record.finding_id, ...(record.x?.aliases ?? [])]))
+  const findings = report.findings.map((finding) => redactFinding(finding, input.knownSecrets))
+  const valid = validateFindings(findings, checkout, {
+    maxFindings: lease.settings.maxFindings,
+    fingerprints: report.fingerprints,
+    knownIds,
+  })
+  const coverage = computeCoverage(checkout, report)
+  const reconciliation = reconcile({
+    prior,
+    kind: lease.job.kind,
+    kept: valid.kept,
+    fingerprints: valid.fingerprints,
+    droppedIds: valid.droppedIds,
+    resolvedIds: report.resolvedIds,
+    confirmedIds: report.confirmedIds,
+    engineComplete: report.complete,
+    head: checkout,
+    coverage,
+    runId: lease.runUrl,
+    now,
+  })
+  const comment = renderComment({
+    kind: lease.job.kind,
+    pullRequestUrl: lease.job.pullRequest.webUrl,
+    reviewedSha: checkout.headSha,
+    headPaths: checkout.headPaths,
+    model: lease.settings.model,
+    engine: report.engine,
+    reconciliation,
+    coverage,
+    tampered: lease.prior.tampered,
+    dropped: valid.dropped,
+    usage,
+    runId: lease.leaseId,
+    runUrl: lease.runUrl,
+  })
+  return {
+    outcome: "reviewed",
+    fence: lease.fence,
+    reviewedSha: checkout.headSha,
+    state: reconciliation.state,
+    findings: reconciliation.state.findings.map(findingView),
+    coverage,
+    usage,
+    trace: { engine: report.engine, steps: input.steps, droppedFindings: [...valid.dropped] },
+    comment,
+  }
+}
+
+/** A model may repeat a secret it was shown in a form that the gateway did not recognise in its place. */
+function redactFinding(finding: EngineFinding, knownSecrets: readonly string[]): EngineFinding {
+  const clean = (text: string) => redact(text, knownSecrets).text
+  return {
+    ...finding,
+    title: clean(finding.title).slice(0, 80),
+    body: clean(finding.body),
+    evidence: finding.evidence.map(clean),
+    rules: finding.rules.map(clean),
+  }
+}
+
+/** The result of a run that found nothing it may show to a model. No model was called. */
+export function skippedResult(lease: Lease, checkout: Checkout, steps: RunTrace["steps"]): LeaseResult {
+  const nothing = { examinedPaths: [], omissions: [], complete: true }
+  return {
+    outcome: "skipped",
+    fence: lease.fence,
+    reviewedSha: checkout.headSha,
+    code: "no_reviewable_files",
+    coverage: computeCoverage(checkout, nothing),
+    usage: noUsage,
+    trace: { engine: { name: "none", version: "0" }, steps, droppedFindings: [] },
+  }
+}

@@ -1,0 +1,74 @@
+import type { Capability, Lease } from "@galley/contract/protocol"
+import { type PrewarmedPrAgent, startPrewarmed } from "@galley/engine/prewarmed"
+import { sweepJobRoot } from "@galley/sandbox/job-directory"
+import { makeSlots, type Slot } from "@galley/sandbox/slot"
+import type { Logger } from "pino"
+import type { RunnerConfig } from "./config.ts"
+import { performReview } from "./perform-review.ts"
+import { PROOF_RENEWAL_MS, proveCapabilities } from "./prove-capabilities.ts"
+import { runSlots } from "./run-slots.ts"
+import { connectServer } from "./server-client.ts"
+import { workOnLease } from "./work-on-lease.ts"
+
+export const RUNNER_VERSION = "0.1.0"
+
+type SlotState = { capabilities: Capability[]; provedAt: number; prewarmed: PrewarmedPrAgent | null }
+
+/**
+ * The unprivileged runner: sweeps what an earlier one left, proves its slots, then leases and works until `stopping`. Running reviews may go
+ * on for the drain time; then their jobs are given back.
+ */
+export async function runRunner(config: RunnerConfig, stopping: AbortSignal, log: Logger): Promise<void> {
+  const slots = makeSlots(config.slots, config.slotBase)
+  const server = connectServer(config.serverUrl, config.token)
+  const stopped = new AbortController()
+  stopping.addEventListener("abort", () => setTimeout(() => stopped.abort(), config.drainMs).unref())
+  await sweepJobRoot(config.jobsDirectory, slots, config.boundary)
+  const capabilities = await proveCapabilities(config, slots, stopping, log)
+  log.info({ slots: slots.length, boundary: config.boundary, kinds: capabilities.map(({ kind }) => kind) }, "runner ready")
+  const states = new Map<Slot, SlotState>(slots.map((slot) => [slot, { capabilities, provedAt: performance.now(), prewarmed: null }]))
+  const stateOf = (slot: Slot): SlotState => {
+    const state = states.get(slot)
+    if (state === undefined) throw new Error(`slot ${slot.index} is not one of this runner's`)
+    return state
+  }
+
+  const prove = async (slot: Slot): Promise<readonly Capability[]> => {
+    const state = stateOf(slot)
+    if (state.capabilities.length === 0 || performance.now() - state.provedAt > PROOF_RENEWAL_MS) {
+      state.capabilities = await proveCapabilities(config, [slot], stopping, log)
+      state.provedAt = performance.now()
+    }
+    await prewarm(slot, state)
+    return state.capabilities
+  }
+  /** An idle slot keeps a PR-Agent that has loaded everything: a start takes seconds, a review on a warm one a fifth of a second. */
+  const prewarm = async (slot: Slot, state: SlotState) => {
+    const wanted = state.capabilities.some(({ kind }) => kind === "diff")
+    if (wanted && state.prewarmed?.usable() !== true) {
+      await state.prewarmed?.close()
+      state.prewarmed = await startPrewarmed(slot, config.boundary, { path: config.prefix })
+    }
+  }
+  const work = async (lease: Lease, slot: Slot) => {
+    const state = stateOf(slot)
+    const prewarmed = state.prewarmed
+    state.prewarmed = null
+    const jobLog = log.child({ jobId: lease.job.id, leaseId: lease.leaseId, kind: lease.job.kind, slot: slot.index })
+    jobLog.info({ attempt: lease.attempt, headSha: lease.job.headSha }, "review started")
+    await workOnLease(
+      lease,
+      server,
+      (own, progress, signal) => performReview({ config, server, slot, prewarmed }, own, progress, signal),
+      stopped.signal,
+      jobLog,
+    )
+  }
+  try {
+    await runSlots({ slots, runnerName: config.name, runnerVersion: RUNNER_VERSION, server, prove, work, stopping, log })
+  } finally {
+    for (const state of states.values()) await state.prewarmed?.close()
+    await server.close()
+    log.info("runner stopped")
+  }
+}

@@ -1,0 +1,109 @@
+import { readFileSync } from "node:fs"
+import { HttpAddress, integerFromText, isLoopback, parseConfiguration } from "@galley/contract/configuration"
+import { GalleyError } from "@galley/contract/errors"
+import { DEFAULT_DYNAMIC_MODEL, ModelName } from "@galley/contract/settings"
+import { z } from "zod"
+
+const DatabaseUrl = z.string().regex(/^postgres(?:ql)?:\/\//, "expected a postgres:// address")
+const Secret = z.string().min(16, "expected at least 16 characters")
+const MasterKey = z.string().refine((text) => Buffer.from(text, "base64").length === 32, "expected 32 bytes in base64")
+
+/** The server's environment; `.env.example` explains each variable. */
+const ServerEnvironment = z
+  .object({
+    DATABASE_URL: DatabaseUrl,
+    GALLEY_PUBLIC_URL: HttpAddress,
+    GALLEY_LISTEN_HOST: z.string().default("127.0.0.1"),
+    GALLEY_LISTEN_PORT: integerFromText(0, 65_535).default(8_080),
+    GALLEY_MASTER_KEY: MasterKey,
+    GALLEY_MASTER_KEY_PREVIOUS: MasterKey.optional(),
+    GALLEY_WORKSPACE: z.string().min(1).max(100).default("Default"),
+    GALLEY_MAX_RUNNING_JOBS: integerFromText(1, 1_000).default(4),
+    GALLEY_DEMO_LOGIN: z.enum(["0", "1"]).default("0"),
+    GALLEY_RUNNER_TOKEN: z.string().min(20, "expected at least 20 characters"),
+    GITHUB_URL: HttpAddress.default("https://github.com"),
+    GITHUB_API_URL: HttpAddress.default("https://api.github.com"),
+    GITHUB_APP_ID: integerFromText(1, Number.MAX_SAFE_INTEGER),
+    GITHUB_PRIVATE_KEY: z.string().optional(),
+    GITHUB_PRIVATE_KEY_FILE: z.string().optional(),
+    GITHUB_WEBHOOK_SECRET: Secret,
+    GITHUB_WEBHOOK_SECRET_PREVIOUS: Secret.optional(),
+    MODEL_BASE_URL: HttpAddress,
+    MODEL_API_KEY: z.string().min(1),
+    MODEL: ModelName,
+    MODEL_LOGICAL_NAME: ModelName.default(DEFAULT_DYNAMIC_MODEL),
+    MODEL_CONTEXT_TOKENS: integerFromText(1_000, 10_000_000).default(128_000),
+    MODEL_OUTPUT_TOKENS: integerFromText(100, 1_000_000).default(8_192),
+    LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
+  })
+  .refine((env) => (env.GITHUB_PRIVATE_KEY === undefined) !== (env.GITHUB_PRIVATE_KEY_FILE === undefined), {
+    path: ["GITHUB_PRIVATE_KEY"],
+    message: "set either GITHUB_PRIVATE_KEY or GITHUB_PRIVATE_KEY_FILE",
+  })
+  .refine((env) => env.GALLEY_DEMO_LOGIN === "0" || (isLoopback(env.GALLEY_PUBLIC_URL) && isLoopback(`http://${env.GALLEY_LISTEN_HOST}`)), {
+    path: ["GALLEY_DEMO_LOGIN"],
+    message: "the demo login is only for a server that listens on and is reached by a loopback address",
+  })
+
+export type ServerConfig = Readonly<{
+  databaseUrl: string
+  publicUrl: string
+  listen: Readonly<{ host: string; port: number }>
+  /** Newest first: the first seals, all open. */
+  masterKeys: readonly Buffer[]
+  workspace: Readonly<{ name: string; maxRunningJobs: number }>
+  demoLogin: boolean
+  runnerToken: string
+  github: Readonly<{ webUrl: string; apiUrl: string; appId: number; privateKey: string; webhookSecrets: readonly string[] }>
+  model: Readonly<{
+    baseUrl: string
+    apiKey: string
+    logicalName: string
+    upstreamModel: string
+    contextTokens: number
+    outputTokens: number
+  }>
+  logLevel: string
+}>
+
+const isSet = <T>(value: T | undefined): value is T => value !== undefined
+
+function readPrivateKey(inline: string | undefined, file: string | undefined): string {
+  // An environment file cannot hold line breaks, so they may be written as \n.
+  if (file === undefined) return (inline ?? "").replaceAll("\\n", "\n")
+  try {
+    return readFileSync(file, "utf8")
+  } catch (error) {
+    throw new GalleyError("config_invalid", "The configuration is not usable:\n  GITHUB_PRIVATE_KEY_FILE: cannot be read", { cause: error })
+  }
+}
+
+/** @throws `config_invalid` with every missing or wrong variable */
+export function readServerConfig(environment: Readonly<Record<string, string | undefined>>): ServerConfig {
+  const env = parseConfiguration(ServerEnvironment, environment)
+  return {
+    databaseUrl: env.DATABASE_URL,
+    publicUrl: env.GALLEY_PUBLIC_URL,
+    listen: { host: env.GALLEY_LISTEN_HOST, port: env.GALLEY_LISTEN_PORT },
+    masterKeys: [env.GALLEY_MASTER_KEY, env.GALLEY_MASTER_KEY_PREVIOUS].filter(isSet).map((key) => Buffer.from(key, "base64")),
+    workspace: { name: env.GALLEY_WORKSPACE, maxRunningJobs: env.GALLEY_MAX_RUNNING_JOBS },
+    demoLogin: env.GALLEY_DEMO_LOGIN === "1",
+    runnerToken: env.GALLEY_RUNNER_TOKEN,
+    github: {
+      webUrl: env.GITHUB_URL,
+      apiUrl: env.GITHUB_API_URL,
+      appId: env.GITHUB_APP_ID,
+      privateKey: readPrivateKey(env.GITHUB_PRIVATE_KEY, env.GITHUB_PRIVATE_KEY_FILE),
+      webhookSecrets: [env.GITHUB_WEBHOOK_SECRET, env.GITHUB_WEBHOOK_SECRET_PREVIOUS].filter(isSet),
+    },
+    model: {
+      baseUrl: env.MODEL_BASE_URL,
+      apiKey: env.MODEL_API_KEY,
+      logicalName: env.MODEL_LOGICAL_NAME,
+      upstreamModel: env.MODEL,
+      contextTokens: env.MODEL_CONTEXT_TOKENS,
+      outputTokens: env.MODEL_OUTPUT_TOKENS,
+    },
+    logLevel: env.LOG_LEVEL,
+  }
+}

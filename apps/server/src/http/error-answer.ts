@@ -1,0 +1,41 @@
+import { GalleyError, type GalleyErrorCode } from "@galley/contract/errors"
+import type { ErrorBody } from "@galley/contract/protocol"
+
+/** HTTP status of the codes that a request can end with; every other code is the server's own fault (500). */
+const statusByCode: Partial<Record<GalleyErrorCode, number>> = {
+  webhook_signature_invalid: 401,
+  runner_unauthorized: 401,
+  sign_in_required: 401,
+  forbidden: 403,
+  runner_paused: 403,
+  not_found: 404,
+  webhook_timeout: 408,
+  lease_lost: 409,
+  result_conflict: 409,
+  settings_conflict: 409,
+  webhook_too_large: 413,
+  result_too_large: 413,
+  webhook_content_type: 415,
+  webhook_payload_invalid: 400,
+  webhook_delivery_id_invalid: 400,
+  webhook_event_missing: 400,
+  request_invalid: 422,
+  settings_invalid: 422,
+  finding_state_invalid: 422,
+  runner_too_old: 426,
+  intake_store_unavailable: 503,
+  github_unavailable: 503,
+  github_rate_limited: 503,
+}
+
+export type ErrorAnswer = Readonly<{ status: number; body: ErrorBody }>
+
+/** What a failed request is answered. A fault nobody foresaw shows its code and no word of its message. */
+export function errorAnswer(error: unknown): ErrorAnswer {
+  if (!(error instanceof GalleyError)) return { status: 500, body: { error: { code: "internal_error", message: "something went wrong" } } }
+  const field = error.details.field
+  return {
+    status: statusByCode[error.code] ?? 500,
+    body: { error: { code: error.code, message: error.message, ...(typeof field === "string" ? { field } : {}) } },
+  }
+}

@@ -1,0 +1,105 @@
+import type { WebhookEvent } from "@galley/github/webhook-event"
+import { upsertPullRequest } from "@galley/store/intake/upsert-pull-request"
+import type { DeliveryVerdict, IntakeProject, IntakeTarget } from "@galley/store/intake/with-intake"
+import { cancelWaitingJobs } from "@galley/store/queue/cancel-waiting-jobs"
+import { enqueueJob } from "@galley/store/queue/enqueue-job"
+import { AUTOMATIC_PRIORITY } from "@galley/store/queue/job"
+import { taskQueues } from "@galley/store/tasks"
+import type { Transaction } from "@galley/store/transaction"
+import type { ServerContext } from "../context.ts"
+import { applyInstallationEvent } from "./apply-installation-event.ts"
+import { type DeliveryDecision, type DeliveryFacts, decideDelivery } from "./decide-delivery.ts"
+
+type PullRequestEvent = Extract<WebhookEvent, { type: "pull_request" }>
+
+/** Decides on a delivery and applies the decision in the delivery's own transaction. The verdict is stored with the delivery. */
+export async function applyDecision(
+  context: ServerContext,
+  tx: Transaction,
+  event: WebhookEvent,
+  target: IntakeTarget,
+): Promise<DeliveryVerdict> {
+  const facts = factsOf(target)
+  const decision = decideDelivery(event, facts)
+  // What an event says of its pull request is kept whatever is decided, as far as the project is ours to know.
+  const project = facts.project === null ? null : target.project
+  if (event.type === "pull_request" && project !== null) return applyToPullRequest(context, tx, event, project, decision)
+  switch (decision.action) {
+    case "ignore":
+      return { outcome: "ignored", reason: decision.reason }
+    case "resolve_command":
+      if (event.type !== "comment" || project === null) throw new Error("a command has a comment and a project")
+      await tx.sendTask(taskQueues.resolveCommandHead, {
+        workspaceId: project.workspaceId,
+        projectId: project.id,
+        number: event.number,
+        commentId: event.commentId,
+        author: event.author,
+      })
+      await tx.sendTask(taskQueues.reactToCommand, {
+        workspaceId: project.workspaceId,
+        projectId: project.id,
+        number: event.number,
+        commentId: event.commentId,
+      })
+      return { outcome: "accepted", reason: "command" }
+    default:
+      return applyInstallationEvent(context, tx, event, target)
+  }
+}
+
+/** A project counts only for an event of the installation that owns it, so that tenants are never mixed. */
+function factsOf({ installation, project, pullRequest }: IntakeTarget): DeliveryFacts {
+  const known = installation !== null && !installation.removed ? installation : null
+  const ours = project !== null && !project.removed && (known === null || project.installationId === known.id) ? project : null
+  return {
+    installation: known === null ? null : { suspended: known.suspended },
+    project: ours === null ? null : { settings: ours.settings },
+    pullRequest: pullRequest === null ? null : { lastReviewedSha: pullRequest.lastReviewedSha },
+  }
+}
+
+async function applyToPullRequest(
+  context: ServerContext,
+  tx: Transaction,
+  event: PullRequestEvent,
+  project: IntakeProject,
+  decision: DeliveryDecision,
+): Promise<DeliveryVerdict> {
+  const pull = event.pullRequest
+  const updatedAt = new Date(pull.updatedAt)
+  const stored = await upsertPullRequest(tx, project, {
+    number: pull.number,
+    title: pull.title,
+    description: pull.body,
+    author: pull.author,
+    baseRef: pull.baseRef,
+    baseSha: pull.baseSha,
+    headRef: pull.headRef,
+    headSha: pull.headSha,
+    webUrl: `${context.config.github.webUrl}/${event.repository.owner}/${event.repository.name}/pull/${pull.number}`,
+    draft: pull.draft,
+    open: pull.open,
+    updatedAt,
+  })
+  if (decision.action === "cancel") {
+    const cancelled = await cancelWaitingJobs(tx, project.workspaceId, { pullRequestId: stored.id }, decision.code)
+    return { outcome: cancelled > 0 ? "cancelled" : "ignored", reason: decision.code }
+  }
+  if (decision.action === "ignore") return { outcome: "ignored", reason: decision.reason }
+  if (decision.action !== "enqueue") throw new Error(`a pull request event does not lead to ${decision.action}`)
+  // Deliveries come in any order: one that was overtaken says nothing that is not known better.
+  if (!stored.isNewest) return { outcome: "ignored", reason: "overtaken" }
+  const job = await enqueueJob(tx, {
+    workspaceId: project.workspaceId,
+    pullRequestId: stored.id,
+    headSha: pull.headSha,
+    baseSha: pull.baseSha,
+    headUpdatedAt: updatedAt,
+    kind: project.settings.reviewKind,
+    cause: "event",
+    debounceMs: decision.debounceMs,
+    priority: AUTOMATIC_PRIORITY,
+  })
+  return { outcome: "queued", reason: null, jobId: job.jobId }
+}

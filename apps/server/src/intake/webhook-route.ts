@@ -1,0 +1,113 @@
+import { errorCode, GalleyError } from "@galley/contract/errors"
+import { MAX_WEBHOOK_BYTES } from "@galley/contract/limits"
+import { verifySignature } from "@galley/github/verify-signature"
+import { parseWebhookEvent } from "@galley/github/webhook-event"
+import { type Delivery, type DeliveryVerdict, withIntake } from "@galley/store/intake/with-intake"
+import { Hono } from "hono"
+import type { ServerContext } from "../context.ts"
+import { errorAnswer } from "../http/error-answer.ts"
+import { applyDecision } from "./apply-decision.ts"
+import { readBody } from "./read-body.ts"
+
+const BODY_TIMEOUT_MS = 10_000
+/** GitHub waits ten seconds; a frozen database must be told to it well before. */
+const STORE_TIMEOUT_MS = 4_500
+
+const DELIVERY_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const EVENT_NAME = /^[a-z_]{1,100}$/
+
+function headersOf(request: Request): { deliveryId: string; event: string } {
+  const contentType = request.headers.get("content-type") ?? ""
+  if (!/^application\/json(?:;|$)/i.test(contentType))
+    throw new GalleyError("webhook_content_type", "set the webhook's content type to application/json")
+  const deliveryId = request.headers.get("x-github-delivery") ?? ""
+  if (!DELIVERY_ID.test(deliveryId)) throw new GalleyError("webhook_delivery_id_invalid", "X-GitHub-Delivery must be a UUID")
+  const event = request.headers.get("x-github-event") ?? ""
+  if (!EVENT_NAME.test(event)) throw new GalleyError("webhook_event_missing", "X-GitHub-Event must name an event")
+  return { deliveryId: deliveryId.toLowerCase(), event }
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body))
+  } catch (cause) {
+    throw new GalleyError("webhook_payload_invalid", "the body is not JSON in UTF-8", { cause })
+  }
+}
+
+/** A delivery of GitHub Enterprise Server names its host; one of another host than the configured one concerns nobody here. */
+function isForeignHost(request: Request, webUrl: string): boolean {
+  const host = request.headers.get("x-github-enterprise-host")
+  return host !== null && host !== new URL(webUrl).host
+}
+
+/**
+ * `POST /webhooks/github`: the signature over the raw bytes comes first, then the payload is read, then one transaction records, decides and
+ * queues, and only its commit is answered with 202. A failure before the commit leaves nothing behind and answers 5xx, so that GitHub's
+ * redelivery works. A repeated delivery id changes nothing.
+ */
+export function webhookRoute(context: ServerContext): Hono {
+  return new Hono().post("/webhooks/github", async (c) => {
+    try {
+      const body = await readBody(c.req.raw, MAX_WEBHOOK_BYTES, BODY_TIMEOUT_MS)
+      if (!verifySignature(body, c.req.header("x-hub-signature-256"), context.config.github.webhookSecrets)) {
+        throw new GalleyError("webhook_signature_invalid", "the signature does not match the body")
+      }
+      const { deliveryId, event } = headersOf(c.req.raw)
+      const verdict = await takeDelivery(
+        context,
+        deliveryId,
+        event,
+        parseJson(body),
+        isForeignHost(c.req.raw, context.config.github.webUrl),
+      )
+      context.log.info({ deliveryId, event, ...verdict }, "delivery taken")
+      return c.json(verdict, 202)
+    } catch (error) {
+      const { status, body } = errorAnswer(error)
+      context.log.warn({ code: errorCode(error), err: status >= 500 ? error : undefined }, "delivery refused")
+      return c.json(body, { status: status as 400 })
+    }
+  })
+}
+
+async function takeDelivery(
+  context: ServerContext,
+  deliveryId: string,
+  eventName: string,
+  payload: unknown,
+  foreign: boolean,
+): Promise<Omit<DeliveryVerdict, "outcome"> & { outcome: DeliveryVerdict["outcome"] | "duplicate" }> {
+  const event = parseWebhookEvent(eventName, payload)
+  const delivery: Delivery = {
+    hostId: context.hostId,
+    deliveryId,
+    event: eventName,
+    action: event.action || null,
+    githubInstallationId: event.installationId,
+    githubRepositoryId: event.repository?.id ?? null,
+    pullRequestNumber: event.type === "pull_request" ? event.pullRequest.number : event.type === "comment" ? event.number : null,
+  }
+  const taken = await withinDeadline(() =>
+    withIntake(context.store, delivery, async (tx, target) =>
+      foreign ? { outcome: "ignored", reason: "unknown_host" } : applyDecision(context, tx, event, target),
+    ),
+  )
+  if (taken.duplicate) return { outcome: "duplicate", reason: "delivery_repeated" }
+  const { duplicate: _, ...verdict } = taken
+  return verdict
+}
+
+/** Nothing was committed when this throws, or the commit is on its way: then the redelivery is recognised as a repetition. */
+async function withinDeadline<T>(work: () => Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`the database did not answer within ${STORE_TIMEOUT_MS} ms`)), STORE_TIMEOUT_MS)
+  try {
+    return await Promise.race([work(), late.promise])
+  } catch (cause) {
+    if (cause instanceof GalleyError) throw cause
+    throw new GalleyError("intake_store_unavailable", "the delivery could not be stored; send it again", { cause })
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,107 @@
+import { errorCode, GalleyError, type GalleyErrorCode } from "@galley/contract/errors"
+import { isGalleyComment, parseComment, stateDigest } from "@galley/findings/comment-state"
+import type { GitHubCall } from "@galley/github/github-app"
+import type { PullRequestAddress } from "@galley/github/pull-request"
+import {
+  createComment,
+  deleteComment,
+  findSummaryComments,
+  type IssueComment,
+  readComment,
+  updateComment,
+} from "@galley/github/summary-comment"
+import { failPublication } from "@galley/store/queue/fail-publication"
+import { finishPublication } from "@galley/store/queue/finish-publication"
+import { type Publication, withPublication } from "@galley/store/queue/with-publication"
+import type { ServerContext } from "../context.ts"
+
+/** Faults that no retry mends: the publication is given up, the result stays on the pages, the last good comment stays too. */
+const final: ReadonlySet<GalleyErrorCode> = new Set([
+  "publish_forbidden",
+  "publish_gone",
+  "publish_locked",
+  "comment_invalid",
+  "installation_gone",
+  "installation_suspended",
+  "repository_gone",
+])
+
+/**
+ * Writes the one summary comment of a pull request from a stored result. Runs as a retried task inside the pull request's critical section,
+ * so it may be called any number of times: a comment that a crashed attempt created is found again and adopted.
+ *
+ * @throws `github_rate_limited` (details `retryAfterSeconds`), `github_unavailable` and whatever else passes by itself
+ */
+export async function publishComment(context: ServerContext, workspaceId: string, jobId: string): Promise<void> {
+  const outcome = await withPublication(context.store, workspaceId, jobId, (publication) => publish(context, publication))
+  if (outcome === "busy") throw new GalleyError("github_unavailable", "another publication of this pull request is at work")
+}
+
+async function publish(context: ServerContext, publication: Publication): Promise<void> {
+  const { workspaceId, jobId } = publication
+  try {
+    assertReadable(publication)
+    const call = context.github.forRepository(publication.githubInstallationId, publication.githubRepositoryId)
+    const at = { owner: publication.owner, repository: publication.repository, number: publication.number }
+    const commentId = await writeComment(call, at, await context.github.botLogin(), publication)
+    await finishPublication(context.store, {
+      workspaceId,
+      jobId,
+      commentId,
+      state: publication.state,
+      digest: stateDigest(publication.state),
+    })
+    context.log.info({ jobId, commentId, number: publication.number }, "comment published")
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === "publish_stale") return
+    if (!final.has(code)) throw error
+    context.log.warn({ jobId, code, err: error }, "publication given up")
+    await failPublication(context.store, { workspaceId, jobId, code, detail: error instanceof GalleyError ? error.message : "" })
+  }
+}
+
+/** What cannot be read back would lose the history with the next review. */
+function assertReadable(publication: Publication): void {
+  const parsed = parseComment(publication.comment)
+  if (parsed === null || stateDigest(parsed.state) !== stateDigest(publication.state)) {
+    throw new GalleyError("comment_invalid", "the rendered comment does not carry its own state")
+  }
+}
+
+/** @returns id of the comment that now holds the body */
+async function writeComment(call: GitHubCall, at: PullRequestAddress, botLogin: string, publication: Publication): Promise<number> {
+  const current = await currentComment(call, at, botLogin, publication.commentId)
+  if (current === null) return createComment(call, at, publication.comment)
+  if (current.body === publication.comment) return current.id
+  try {
+    await updateComment(call, at, current.id, publication.comment)
+    return current.id
+  } catch (error) {
+    // Deleted between the read and the write.
+    if (errorCode(error) !== "publish_gone") throw error
+    return createComment(call, at, publication.comment)
+  }
+}
+
+/** Our comment by its stored id; else the newest one of our bot with our marker, whose duplicates are removed. */
+async function currentComment(
+  call: GitHubCall,
+  at: PullRequestAddress,
+  botLogin: string,
+  commentId: number | null,
+): Promise<IssueComment | null> {
+  const stored = commentId === null ? null : await readComment(call, at, commentId)
+  if (stored !== null && stored.author.toLowerCase() === botLogin.toLowerCase()) return stored
+  const found = await findSummaryComments(call, at, botLogin, isGalleyComment)
+  for (const duplicate of found.slice(0, -1)) await deleteDuplicate(call, at, duplicate.id)
+  return found.at(-1) ?? null
+}
+
+async function deleteDuplicate(call: GitHubCall, at: PullRequestAddress, commentId: number): Promise<void> {
+  try {
+    await deleteComment(call, at, commentId)
+  } catch (error) {
+    if (errorCode(error) !== "publish_gone") throw error
+  }
+}

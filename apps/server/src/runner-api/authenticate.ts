@@ -1,0 +1,22 @@
+import { GalleyError } from "@galley/contract/errors"
+import { LEASE_TOKEN_HEADER } from "@galley/contract/protocol"
+import type { LeaseProof } from "@galley/store/queue/lease-token"
+import { type AuthenticatedRunner, authenticateRunner } from "@galley/store/runners/authenticate-runner"
+import type { Context } from "hono"
+import type { ServerContext } from "../context.ts"
+
+/** The runner that a request's bearer token belongs to. @throws `runner_unauthorized` without a hint at what was wrong */
+export async function requireRunner(context: ServerContext, c: Context): Promise<AuthenticatedRunner> {
+  const token = /^Bearer (\S+)$/.exec(c.req.header("authorization") ?? "")?.[1]
+  const runner = token === undefined ? null : await authenticateRunner(context.store, token)
+  if (runner === null) throw new GalleyError("runner_unauthorized", "the runner token is not accepted")
+  return runner
+}
+
+/** Runner and lease of a request on a lease. Whether the lease holds is for the verb to find out, in its own transaction. */
+export async function requireLeaseProof(context: ServerContext, c: Context, leaseId: string): Promise<LeaseProof> {
+  const runner = await requireRunner(context, c)
+  const leaseToken = c.req.header(LEASE_TOKEN_HEADER) ?? ""
+  if (!/^[0-9a-f-]{36}$/i.test(leaseId)) throw new GalleyError("lease_lost", "no such lease")
+  return { leaseId, leaseToken, runnerId: runner.id }
+}

@@ -1,0 +1,79 @@
+import { errorCode, GalleyError } from "@galley/contract/errors"
+import { expireLeases } from "@galley/store/queue/expire-leases"
+import { type TaskQueue, taskQueues } from "@galley/store/tasks"
+import { z } from "zod"
+import type { ServerContext } from "../context.ts"
+import { reactToCommand } from "../intake/react-to-command.ts"
+import { resolveCommand } from "../intake/resolve-command.ts"
+import { publishComment } from "../publication/publish-comment.ts"
+import { syncInstallation } from "./sync-installation.ts"
+
+/** The server's internal work while it runs. */
+export type TaskWork = Readonly<{
+  /** Looks for tasks now instead of at the next poll; called after a commit that stored one. */
+  wake(): void
+  stop(): Promise<void>
+}>
+
+/** Seconds between looks when nobody calls `wake`, e.g. for a task that another server stored. */
+const POLL_SECONDS = 1
+const TASKS_AT_A_TIME = 4
+const EXPIRY_SWEEP_MS = 5_000
+
+const PublishTask = z.object({ workspaceId: z.uuid(), jobId: z.uuid() })
+const CommandTask = z.object({
+  workspaceId: z.uuid(),
+  projectId: z.uuid(),
+  number: z.int(),
+  commentId: z.int(),
+  author: z.string(),
+  deliveryId: z.uuid(),
+})
+const SyncTask = z.object({ githubInstallationId: z.int() })
+
+export async function workTasks(context: ServerContext): Promise<TaskWork> {
+  const { boss } = context.store
+  const workers: string[] = []
+
+  const handle = async <T extends z.ZodType>(queue: TaskQueue, schema: T, work: (data: z.infer<T>) => Promise<void>) => {
+    const options = { pollingIntervalSeconds: POLL_SECONDS, batchSize: 1, localConcurrency: TASKS_AT_A_TIME }
+    const worker = await boss.work(queue, options, async ([task]) => {
+      if (task === undefined) return
+      try {
+        await work(schema.parse(task.data))
+      } catch (error) {
+        if (await deferred(context, queue, task.data, error)) return
+        context.log.warn({ queue, code: errorCode(error), err: error }, "task failed; it will be tried again")
+        throw error
+      }
+    })
+    workers.push(worker)
+  }
+  await handle(taskQueues.publishComment, PublishTask, ({ workspaceId, jobId }) => publishComment(context, workspaceId, jobId))
+  await handle(taskQueues.resolveCommandHead, CommandTask, (task) => resolveCommand(context, task))
+  await handle(taskQueues.reactToCommand, CommandTask, (task) => reactToCommand(context, task))
+  await handle(taskQueues.syncInstallation, SyncTask, ({ githubInstallationId }) => syncInstallation(context, githubInstallationId))
+
+  const sweep = setInterval(() => {
+    expireLeases(context.store).catch((error: unknown) => context.log.error({ err: error }, "leases could not be swept"))
+  }, EXPIRY_SWEEP_MS)
+
+  return {
+    wake: () => {
+      for (const worker of workers) boss.notifyWorker(worker)
+    },
+    async stop() {
+      clearInterval(sweep)
+      await Promise.all(Object.values(taskQueues).map((queue) => boss.offWork(queue)))
+    },
+  }
+}
+
+/** A rate limit says when to come back: the task is put off for exactly so long, and no attempt is counted against it. */
+async function deferred(context: ServerContext, queue: TaskQueue, data: unknown, error: unknown): Promise<boolean> {
+  if (!(error instanceof GalleyError) || error.code !== "github_rate_limited") return false
+  const seconds = Number(error.details.retryAfterSeconds ?? 60)
+  await context.store.boss.send(queue, data as object, { startAfter: seconds })
+  context.log.info({ queue, seconds }, "task put off by a rate limit")
+  return true
+}
