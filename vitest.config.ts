@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from "vitest/config"
 
 /** One project per test level; TESTING.md says which test goes where. */
 const level = (name: string, include: string[], options: Record<string, unknown> = {}) => ({
-  esbuild: { jsx: "automatic" as const, jsxImportSource: "hono/jsx" },
+  oxc: { jsx: { runtime: "automatic" as const, importSource: "hono/jsx" } },
   test: { name, include, exclude: [...configDefaults.exclude, "**/dist/**"], ...options },
 })
 

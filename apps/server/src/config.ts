@@ -19,6 +19,7 @@ const ServerEnvironment = z
     GALLEY_MASTER_KEY_PREVIOUS: MasterKey.optional(),
     GALLEY_WORKSPACE: z.string().min(1).max(100).default("Default"),
     GALLEY_MAX_RUNNING_JOBS: integerFromText(1, 1_000).default(4),
+    GALLEY_MIGRATIONS_DIRECTORY: z.string().startsWith("/", "expected an absolute path").optional(),
     GALLEY_DEMO_LOGIN: z.enum(["0", "1"]).default("0"),
     GALLEY_RUNNER_TOKEN: z.string().min(20, "expected at least 20 characters"),
     GITHUB_URL: HttpAddress.default("https://github.com"),
@@ -53,6 +54,8 @@ export type ServerConfig = Readonly<{
   masterKeys: readonly Buffer[]
   workspace: Readonly<{ name: string; maxRunningJobs: number }>
   demoLogin: boolean
+  /** Where a bundled server finds its migrations; sources find them by themselves. */
+  migrationsDirectory: string | undefined
   runnerToken: string
   github: Readonly<{ webUrl: string; apiUrl: string; appId: number; privateKey: string; webhookSecrets: readonly string[] }>
   model: Readonly<{
@@ -87,6 +90,7 @@ export function readServerConfig(environment: Readonly<Record<string, string | u
     listen: { host: env.GALLEY_LISTEN_HOST, port: env.GALLEY_LISTEN_PORT },
     masterKeys: [env.GALLEY_MASTER_KEY, env.GALLEY_MASTER_KEY_PREVIOUS].filter(isSet).map((key) => Buffer.from(key, "base64")),
     workspace: { name: env.GALLEY_WORKSPACE, maxRunningJobs: env.GALLEY_MAX_RUNNING_JOBS },
+    migrationsDirectory: env.GALLEY_MIGRATIONS_DIRECTORY,
     demoLogin: env.GALLEY_DEMO_LOGIN === "1",
     runnerToken: env.GALLEY_RUNNER_TOKEN,
     github: {

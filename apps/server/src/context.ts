@@ -10,5 +10,9 @@ export type ServerContext = Readonly<{
   github: GitHubApp
   /** Row of the GitHub host that the configuration names. */
   hostId: string
+  /** The workspace that the configuration names; new installations belong to it. */
+  workspaceId: string
+  /** The user behind the demo login; null when it is off. */
+  demoUserId: string | null
   log: Logger
 }>

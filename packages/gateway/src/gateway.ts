@@ -50,5 +50,7 @@ export type Gateway = Readonly<{
   shimWrites(): readonly ShimWrite[]
   /** Shim calls answered with an error, as `METHOD path -> status`. */
   shimFailures(): readonly string[]
+  /** Requests refused at the door (wrong token, path, method or form), as `METHOD path -> status`; the first 100. No verdict. */
+  refusals(): readonly string[]
   close(): Promise<void>
 }>

@@ -16,6 +16,7 @@ type PullRequestEvent = Extract<WebhookEvent, { type: "pull_request" }>
 export async function applyDecision(
   context: ServerContext,
   tx: Transaction,
+  deliveryId: string,
   event: WebhookEvent,
   target: IntakeTarget,
 ): Promise<DeliveryVerdict> {
@@ -27,22 +28,14 @@ export async function applyDecision(
   switch (decision.action) {
     case "ignore":
       return { outcome: "ignored", reason: decision.reason }
-    case "resolve_command":
+    case "resolve_command": {
       if (event.type !== "comment" || project === null) throw new Error("a command has a comment and a project")
-      await tx.sendTask(taskQueues.resolveCommandHead, {
-        workspaceId: project.workspaceId,
-        projectId: project.id,
-        number: event.number,
-        commentId: event.commentId,
-        author: event.author,
-      })
-      await tx.sendTask(taskQueues.reactToCommand, {
-        workspaceId: project.workspaceId,
-        projectId: project.id,
-        number: event.number,
-        commentId: event.commentId,
-      })
+      const { number, commentId, author } = event
+      const command = { workspaceId: project.workspaceId, projectId: project.id, number, commentId, author, deliveryId }
+      await tx.sendTask(taskQueues.resolveCommandHead, command)
+      await tx.sendTask(taskQueues.reactToCommand, command)
       return { outcome: "accepted", reason: "command" }
+    }
     default:
       return applyInstallationEvent(context, tx, event, target)
   }

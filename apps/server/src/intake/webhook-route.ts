@@ -90,7 +90,7 @@ async function takeDelivery(
   }
   const taken = await withinDeadline(() =>
     withIntake(context.store, delivery, async (tx, target) =>
-      foreign ? { outcome: "ignored", reason: "unknown_host" } : applyDecision(context, tx, event, target),
+      foreign ? { outcome: "ignored", reason: "unknown_host" } : applyDecision(context, tx, deliveryId, event, target),
     ),
   )
   if (taken.duplicate) return { outcome: "duplicate", reason: "delivery_repeated" }

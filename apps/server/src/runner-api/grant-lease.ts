@@ -1,6 +1,7 @@
 import { defaultJobLimits } from "@galley/contract/limits"
 import type { Credentials, Lease } from "@galley/contract/protocol"
 import type { PullRequestAddress } from "@galley/github/pull-request"
+import { defaultModel } from "@galley/store/providers/default-model"
 import { resolveModel } from "@galley/store/providers/resolve-model"
 import { type ClaimedLease, LEASE_MS, type LeaseFacts } from "@galley/store/queue/claim-jobs"
 import type { ServerContext } from "../context.ts"
@@ -52,7 +53,7 @@ export async function grantLease(context: ServerContext, claimed: ClaimedLease):
       },
     },
     settings: {
-      model: project.settings.dynamicModel,
+      model: await modelOf(context, claimed),
       skill: project.settings.reviewSkill ?? null,
       maxFindings: project.settings.maxFindings,
     },
@@ -69,7 +70,13 @@ export async function grantCredentials(context: ServerContext, facts: LeaseFacts
   const { installation, project } = facts
   const [githubToken, model] = await Promise.all([
     context.github.mintReadToken(installation.githubInstallationId, project.githubRepositoryId),
-    resolveModel(context.store, facts.workspaceId, project.settings.dynamicModel),
+    modelOf(context, facts).then((model) => resolveModel(context.store, facts.workspaceId, model)),
   ])
   return { githubToken, model }
+}
+
+/** The logical model of a job: a project chooses it for Dynamic Review, its workspace for Diff Review. */
+async function modelOf({ store }: ServerContext, facts: LeaseFacts): Promise<string> {
+  if (facts.kind === "dynamic") return facts.project.settings.dynamicModel
+  return (await defaultModel(store, facts.workspaceId)) ?? facts.project.settings.dynamicModel
 }

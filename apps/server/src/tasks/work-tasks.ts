@@ -6,7 +6,7 @@ import type { ServerContext } from "../context.ts"
 import { reactToCommand } from "../intake/react-to-command.ts"
 import { resolveCommand } from "../intake/resolve-command.ts"
 import { publishComment } from "../publication/publish-comment.ts"
-import { syncInstallation } from "./sync-installation.ts"
+import { syncInstallations } from "./sync-installations.ts"
 
 /** The server's internal work while it runs. */
 export type TaskWork = Readonly<{
@@ -29,7 +29,7 @@ const CommandTask = z.object({
   author: z.string(),
   deliveryId: z.uuid(),
 })
-const SyncTask = z.object({ githubInstallationId: z.int() })
+const SyncTask = z.object({})
 
 export async function workTasks(context: ServerContext): Promise<TaskWork> {
   const { boss } = context.store
@@ -52,7 +52,7 @@ export async function workTasks(context: ServerContext): Promise<TaskWork> {
   await handle(taskQueues.publishComment, PublishTask, ({ workspaceId, jobId }) => publishComment(context, workspaceId, jobId))
   await handle(taskQueues.resolveCommandHead, CommandTask, (task) => resolveCommand(context, task))
   await handle(taskQueues.reactToCommand, CommandTask, (task) => reactToCommand(context, task))
-  await handle(taskQueues.syncInstallation, SyncTask, ({ githubInstallationId }) => syncInstallation(context, githubInstallationId))
+  await handle(taskQueues.syncInstallation, SyncTask, () => syncInstallations(context))
 
   const sweep = setInterval(() => {
     expireLeases(context.store).catch((error: unknown) => context.log.error({ err: error }, "leases could not be swept"))

@@ -1,0 +1,18 @@
+import { assertSchema } from "@galley/store/migrate"
+import { Hono } from "hono"
+import type { ServerContext } from "../context.ts"
+import { errorAnswer } from "./error-answer.ts"
+
+/** `GET /health/live`: the process answers. `GET /health/ready`: the database answers and its schema fits. */
+export function healthRoutes(context: ServerContext, migrationsDirectory: string | undefined): Hono {
+  return new Hono()
+    .get("/health/live", (c) => c.json({ status: "ok" }))
+    .get("/health/ready", async (c) => {
+      try {
+        await assertSchema(context.config.databaseUrl, migrationsDirectory === undefined ? {} : { directory: migrationsDirectory })
+        return c.json({ status: "ok" })
+      } catch (error) {
+        return c.json(errorAnswer(error).body, 503)
+      }
+    })
+}

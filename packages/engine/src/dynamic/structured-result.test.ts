@@ -1,0 +1,48 @@
+import { errorCode } from "@galley/contract/errors"
+import { describe, expect, test } from "vitest"
+import { structuredResult } from "./structured-result.ts"
+
+const empty = { version: 1, findings: [], resolved: [], confirmed: [], examinedPaths: [] }
+const expected = { finishReasons: ["tool_calls", "tool_calls"], maxFindings: 10, treePath: "/jobs/1/tree" }
+
+function code(info: { error?: { name: string }; structured?: unknown }, finishReasons: readonly string[] = expected.finishReasons): string {
+  try {
+    structuredResult({ info: { structured: undefined, ...info } }, { ...expected, finishReasons })
+    return "ok"
+  } catch (error) {
+    return errorCode(error)
+  }
+}
+
+describe("structuredResult", () => {
+  test("takes a valid result without findings", () => {
+    expect(structuredResult({ info: { structured: empty } }, expected).findings).toEqual([])
+  })
+
+  test("never takes a missing result for no findings", () => {
+    expect(code({})).toBe("engine_no_output")
+    expect(code({ structured: null })).toBe("engine_no_output")
+  })
+
+  test("ignores a result that comes with an error", () => {
+    expect(code({ structured: empty, error: { name: "UnknownError" } })).toBe("engine_failed")
+  })
+
+  test.each([
+    ["StructuredOutputError", "engine_no_output"],
+    ["ContextOverflowError", "model_window_exceeded"],
+    ["ContentFilterError", "model_answer_cut"],
+    ["APIError", "engine_failed"],
+  ])("gives the engine's %s the code %s", (name, wanted) => {
+    expect(code({ error: { name } })).toBe(wanted)
+  })
+
+  test("refuses a result that breaks its schema, which the engine itself lets through", () => {
+    expect(code({ structured: { ...empty, version: "x" } })).toBe("engine_output_invalid")
+    expect(code({ structured: { ...empty, extra: 1 } })).toBe("engine_output_invalid")
+  })
+
+  test("refuses a result when any answer on the way was cut", () => {
+    expect(code({ structured: empty }, ["length", "tool_calls"])).toBe("model_answer_cut")
+  })
+})

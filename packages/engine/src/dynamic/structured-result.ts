@@ -1,0 +1,37 @@
+import { GalleyError, type GalleyErrorCode } from "@galley/contract/errors"
+import { type DynamicResult, parseDynamicResult } from "@galley/prompt/result-schema"
+import type { MessageAnswer } from "./opencode-client.ts"
+
+const errorMeanings: Readonly<Record<string, GalleyErrorCode>> = {
+  StructuredOutputError: "engine_no_output",
+  ContextOverflowError: "model_window_exceeded",
+  ContentFilterError: "model_answer_cut",
+}
+/** How a model answer may end on the way to the result. Anything else was cut, and a result built on it is none. */
+const normalEnds: ReadonlySet<string> = new Set(["stop", "tool_calls"])
+
+export type ResultExpectation = Readonly<{
+  finishReasons: readonly string[]
+  maxFindings: number
+  /** Root of the export, for paths the model copied from a tool. */
+  treePath: string
+}>
+
+/**
+ * The validated result of a review message. Pure.
+ * Throws the meaning of the engine's error (`engine_failed` when it has none), `engine_no_output`, `model_answer_cut` or
+ * `engine_output_invalid`.
+ */
+export function structuredResult(answer: MessageAnswer, expected: ResultExpectation): DynamicResult {
+  const { error, structured } = answer.info
+  if (expected.finishReasons.some((reason) => !normalEnds.has(reason))) {
+    throw new GalleyError("model_answer_cut", "a model answer did not end normally")
+  }
+  if (error != null) {
+    throw new GalleyError(errorMeanings[error.name] ?? "engine_failed", "the engine ended with an error", {
+      details: { error: error.name },
+    })
+  }
+  if (structured == null) throw new GalleyError("engine_no_output", "the engine ended without a result")
+  return parseDynamicResult(structured, expected.maxFindings, expected.treePath)
+}

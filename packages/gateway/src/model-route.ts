@@ -1,0 +1,125 @@
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { GalleyError } from "@galley/contract/errors"
+import type { Usage } from "@galley/contract/usage"
+import { redact } from "@galley/redaction/redact"
+import type { Agent } from "undici"
+import { callModel, type ModelResponse, refusalCode } from "./call-model.ts"
+import { checkAnswer } from "./check-answer.ts"
+import type { GatewayOptions } from "./gateway.ts"
+import { readBody } from "./http-edge.ts"
+import type { Ledger, Reservation, TokenUsage } from "./ledger.ts"
+import { type Message, type ModelRequest, parseModelRequest, upstreamBody, wantedOutputTokens } from "./model-request.ts"
+import { type ModelAnswer, readAnswer, readUsage } from "./read-answer.ts"
+import { boundToolResults, type ToolHistory } from "./tool-results.ts"
+import { writeAnswer } from "./write-answer.ts"
+
+/** What the gateway remembers about the tools of this attempt. */
+export type ToolRecord = {
+  usage: Pick<Usage, "toolCalls" | "toolFiles" | "toolResultBytes">
+  /** Relative to the export, in the order they were first seen. */
+  readonly examined: Set<string>
+  readonly finishReasons: string[]
+}
+
+export type ModelRoute = Readonly<{ options: GatewayOptions; secrets: readonly string[]; agent: Agent; ledger: Ledger; record: ToolRecord }>
+
+/**
+ * Takes one model call from the engine's request to the engine's answer: bounded, cleaned, counted, asked, checked. Nothing is sent to
+ * the engine before the answer is whole and allowed.
+ *
+ * Throws the code that ends the job; the caller answers the engine then.
+ */
+export async function answerModelCall(
+  route: ModelRoute,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const { options, agent, ledger, record } = route
+  const { limits, model } = options
+  const raw = await readBody(incoming, limits.maxModelRequestBytes, "model_request_too_large")
+  const { request, history } = prepare(route, parseModelRequest(raw))
+  const stream = request.stream ?? false
+  const reservation = ledger.reserve(Buffer.byteLength(JSON.stringify(request)), wantedOutputTokens(request, model.outputTokens))
+  for (const path of history.files) record.examined.add(path)
+  const body = upstreamBody(request, model.upstreamModel, reservation.outputTokens)
+  const result = await callModel(agent, model, body, { stream, limits, signal })
+  const usage = settle(reservation, result)
+  options.onUsage?.(combinedUsage(route))
+  const answer = readModelResponse(result, request)
+  record.finishReasons.push(answer.finishReason)
+  if (usage === null) throw new GalleyError("model_usage_missing", "the provider reported no usage")
+  const allowed = checkAnswer(answer, request, options.tools, history, limits, options.usageSoFar)
+  record.usage.toolCalls = history.calls + allowed.toolCalls.filter((call) => call.name !== options.tools?.resultTool).length
+  const written = writeAnswer(allowed, usage, stream)
+  response.writeHead(200, { "content-type": written.contentType, "cache-control": "no-store" }).end(written.body)
+}
+
+/** Usage of this attempt. */
+export function combinedUsage(route: Pick<ModelRoute, "ledger" | "record">): Usage {
+  return { ...route.ledger.usage(), ...route.record.usage }
+}
+
+/** Takes secrets out, bounds the tool results and checks what they add up to. */
+function prepare(route: ModelRoute, parsed: ModelRequest): { request: ModelRequest; history: ToolHistory } {
+  const { options, secrets, record } = route
+  const { tools, limits, usageSoFar } = options
+  const messages = parsed.messages.map((message) => cleanMessage(message, secrets))
+  const offered = [...(tools?.allowed ?? []), ...(tools === null ? [] : [tools.resultTool])]
+  if (parsed.tools?.some((tool) => !offered.includes(tool.function.name))) {
+    throw new GalleyError("tool_not_allowed", "the engine offers the model a tool outside the allow-list")
+  }
+  if (tools === null) {
+    if (messages.some((message) => message.role === "tool"))
+      throw new GalleyError("tool_not_allowed", "a tool result in a review without tools")
+    return { request: { ...parsed, messages }, history: { messages, calls: 0, resultBytes: 0, files: new Set() } }
+  }
+  const seen = boundToolResults(messages, tools.treePath, tools.resultTool, limits.maxToolResultBytes)
+  // What was released counts even if the engine leaves it out of its conversation.
+  const history = { ...seen, calls: Math.max(record.usage.toolCalls, seen.calls) }
+  record.usage = {
+    toolCalls: history.calls,
+    toolFiles: new Set([...record.examined, ...history.files]).size,
+    toolResultBytes: Math.max(record.usage.toolResultBytes, history.resultBytes),
+  }
+  if (usageSoFar.toolCalls + history.calls > limits.maxToolCalls) throw new GalleyError("tool_limit_exceeded", "too many tool calls")
+  if (usageSoFar.toolFiles + record.usage.toolFiles > limits.maxToolFiles) throw new GalleyError("tool_files_exceeded", "too many files")
+  if (usageSoFar.toolResultBytes + history.resultBytes > limits.maxToolResultsBytes) {
+    throw new GalleyError("tool_results_exceeded", "the tool results are too large together")
+  }
+  return { request: { ...parsed, messages: [...history.messages] }, history }
+}
+
+function cleanMessage(message: Message, secrets: readonly string[]): Message {
+  const clean = (text: string): string => redact(text, secrets).text
+  if (message.role !== "assistant") return { ...message, content: clean(message.content) }
+  return {
+    ...message,
+    ...(message.content ? { content: clean(message.content) } : {}),
+    ...(message.reasoning_content ? { reasoning_content: clean(message.reasoning_content) } : {}),
+    ...(message.tool_calls ? { tool_calls: message.tool_calls.map((call) => cleanCall(call, clean)) } : {}),
+  }
+}
+
+function cleanCall(call: AssistantCall, clean: (text: string) => string): AssistantCall {
+  return { ...call, function: { ...call.function, arguments: clean(call.function.arguments) } }
+}
+
+type AssistantCall = NonNullable<Extract<Message, { role: "assistant" }>["tool_calls"]>[number]
+
+/** Books what the provider says, also for an answer that broke off; a refusal by status costs nothing. */
+function settle(reservation: Reservation, result: ModelResponse): TokenUsage | null {
+  const refused = result.failure === null && (result.status < 200 || result.status > 299)
+  const usage = readUsage(result.body) ?? (refused ? { inputTokens: 0, outputTokens: 0 } : null)
+  reservation.settle(usage)
+  return usage
+}
+
+function readModelResponse(result: ModelResponse, request: ModelRequest): ModelAnswer {
+  if (result.failure !== null) throw result.failure
+  if (result.status < 200 || result.status > 299) {
+    const withTools = request.tools !== undefined || request.response_format !== undefined
+    throw new GalleyError(refusalCode(result.status, result.body.text, withTools), `the provider answered ${result.status}`)
+  }
+  return readAnswer(result.body)
+}

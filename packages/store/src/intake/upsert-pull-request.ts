@@ -1,0 +1,61 @@
+import { uuidv7 } from "uuidv7"
+import type { Transaction } from "../transaction.ts"
+
+/** A pull request as an event describes it. Title and description are untrusted text. */
+export interface PullRequestSnapshot {
+  number: number
+  title: string
+  description: string
+  author: string
+  baseRef: string
+  baseSha: string
+  headRef: string
+  headSha: string
+  webUrl: string
+  draft: boolean
+  open: boolean
+  /** GitHub's `updated_at`. */
+  updatedAt: Date
+}
+
+export interface StoredPullRequest {
+  id: string
+  headSha: string
+  baseSha: string
+  draft: boolean
+  open: boolean
+  lastReviewedSha: string | null
+  /** False when the database already knew a later state; the snapshot then changed nothing. */
+  isNewest: boolean
+}
+
+/** Records what an event says, unless something newer is known (deliveries come in any order), and locks the row until commit. */
+export async function upsertPullRequest(
+  { sql }: Transaction,
+  project: { id: string; workspaceId: string },
+  snapshot: PullRequestSnapshot,
+): Promise<StoredPullRequest> {
+  const facts = {
+    title: snapshot.title,
+    description: snapshot.description,
+    author: snapshot.author,
+    base_ref: snapshot.baseRef,
+    base_sha: snapshot.baseSha,
+    head_ref: snapshot.headRef,
+    head_sha: snapshot.headSha,
+    web_url: snapshot.webUrl,
+    draft: snapshot.draft,
+    open: snapshot.open,
+    updated_at: snapshot.updatedAt,
+  }
+  const stored = sql`id, head_sha as "headSha", base_sha as "baseSha", draft, open, last_reviewed_sha as "lastReviewedSha"`
+  const row = { ...facts, id: uuidv7(), workspace_id: project.workspaceId, project_id: project.id, number: snapshot.number }
+  const [newest] = await sql<[Omit<StoredPullRequest, "isNewest">?]>`
+    insert into pull_requests ${sql(row)}
+    on conflict (project_id, number) do update set ${sql(facts)} where pull_requests.updated_at <= ${snapshot.updatedAt}
+    returning ${stored}`
+  if (newest) return { ...newest, isNewest: true }
+  const [known] = await sql<[Omit<StoredPullRequest, "isNewest">]>`
+    select ${stored} from pull_requests where project_id = ${project.id} and number = ${snapshot.number} for update`
+  return { ...known, isNewest: false }
+}

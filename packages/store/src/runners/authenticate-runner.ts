@@ -1,0 +1,19 @@
+import { GalleyError } from "@galley/contract/errors"
+import type { Store } from "../database.ts"
+import { hashRunnerToken } from "./runner-token.ts"
+
+export interface AuthenticatedRunner {
+  id: string
+  /** null = works for every workspace */
+  workspaceId: string | null
+  name: string
+  paused: boolean
+}
+
+/** Who shows this token. Throws `runner_unauthorized`, the same for every wrong token. */
+export async function authenticateRunner({ sql }: Store, token: string): Promise<AuthenticatedRunner> {
+  const [runner] = await sql<[AuthenticatedRunner?]>`
+    select id, workspace_id as "workspaceId", name, paused from runners where token_hash = ${hashRunnerToken(token)}`
+  if (!runner) throw new GalleyError("runner_unauthorized", "unknown runner token")
+  return runner
+}

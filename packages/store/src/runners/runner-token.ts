@@ -1,0 +1,11 @@
+import { createHash, randomBytes } from "node:crypto"
+
+/** 256 random bits with a prefix that secret scanners can recognise. */
+export function createRunnerToken(): string {
+  return `galley_runner_${randomBytes(32).toString("base64url")}`
+}
+
+/** SHA-256, as stored. */
+export function hashRunnerToken(token: string): Buffer {
+  return createHash("sha256").update(token).digest()
+}

@@ -1,0 +1,22 @@
+import { eq, lt } from "drizzle-orm"
+import type { Store } from "../database.ts"
+import { reviewRuns } from "../schema.ts"
+import { type RunSummary, selectRuns } from "./run-summary.ts"
+
+export interface RunFilter {
+  projectId?: string
+  pullRequestId?: string
+  /** For the next page: only runs started before. */
+  startedBefore?: Date
+  limit?: number
+}
+
+/** Runs of a workspace, newest first, 50 at a time. */
+export async function listRuns(store: Store, workspaceId: string, filter: RunFilter = {}): Promise<RunSummary[]> {
+  return selectRuns(store, filter.limit ?? 50, [
+    eq(reviewRuns.workspaceId, workspaceId),
+    filter.projectId ? eq(reviewRuns.projectId, filter.projectId) : undefined,
+    filter.pullRequestId ? eq(reviewRuns.pullRequestId, filter.pullRequestId) : undefined,
+    filter.startedBefore ? lt(reviewRuns.startedAt, filter.startedBefore) : undefined,
+  ])
+}

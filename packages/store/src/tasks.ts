@@ -1,0 +1,63 @@
+import { PgBoss, type SendOptions } from "pg-boss"
+import type { TransactionSql } from "postgres"
+
+/** Queues of the server's internal work. Runners never touch them. */
+export const taskQueues = {
+  publishComment: "publish-comment",
+  reactToCommand: "react-to-command",
+  resolveCommandHead: "resolve-command-head",
+  syncInstallation: "sync-installation",
+} as const
+export type TaskQueue = (typeof taskQueues)[keyof typeof taskQueues]
+
+/** Tasks that failed for good, kept for operators. */
+export const deadTaskQueue = "dead-tasks"
+export const TASK_SCHEMA = "pgboss"
+
+/** What a task carries: small JSON with ids, never a secret. */
+export type TaskData = Readonly<Record<string, string | number | boolean | null>>
+export type TaskOptions = Pick<SendOptions, "startAfter" | "retryLimit" | "retryDelay" | "priority">
+
+/** Retries with growing delay for about a day (GitHub may be down for long), then the dead queue. */
+const queueOptions = {
+  retryLimit: 30,
+  retryDelay: 2,
+  retryBackoff: true,
+  retryDelayMax: 3_600,
+  expireInSeconds: 120,
+  deadLetter: deadTaskQueue,
+}
+
+/** A pg-boss with its own small pool; a long task must not hold a connection of the hot paths. */
+export function createTaskRunner(url: string, options: { migrate: boolean; applicationName: string }): PgBoss {
+  return new PgBoss({
+    connectionString: url,
+    schema: TASK_SCHEMA,
+    max: 3,
+    application_name: options.applicationName,
+    migrate: options.migrate,
+  })
+}
+
+/** Creates missing queues. Without `notify`: inside an intake transaction a NOTIFY would serialise all commits. */
+export async function createTaskQueues(boss: PgBoss): Promise<void> {
+  const existing = new Set((await boss.getQueues()).map((queue) => queue.name))
+  if (!existing.has(deadTaskQueue)) await boss.createQueue(deadTaskQueue)
+  for (const name of Object.values(taskQueues)) {
+    if (!existing.has(name)) await boss.createQueue(name, queueOptions)
+  }
+}
+
+/** Stores a task in the caller's transaction: it exists if and only if the transaction commits. */
+export async function sendTask(
+  boss: PgBoss,
+  sql: TransactionSql,
+  queue: TaskQueue,
+  data: TaskData,
+  options: TaskOptions = {},
+): Promise<void> {
+  const executeSql = async (text: string, values?: unknown[]) => ({
+    rows: await sql.unsafe(text, values as Parameters<TransactionSql["unsafe"]>[1]),
+  })
+  await boss.send(queue, data, { ...options, db: { executeSql } })
+}

@@ -1,0 +1,44 @@
+import { readFile, rm } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { GalleyError } from "../../packages/contract/src/errors.ts"
+import { findPython } from "./find-python.ts"
+import { installProgram } from "./install-opencode.ts"
+import type { InstallStep, Log } from "./install-step.ts"
+import { reachablePython } from "./relocate-python.ts"
+import { runCommand } from "./run-command.ts"
+
+const diffEngine = (name: string) => fileURLToPath(new URL(`../../packages/engine/src/diff/${name}`, import.meta.url))
+
+/** Installs the hash-locked PR-Agent as the virtual environment `<prefix>/pr-agent`, byte code compiled. */
+export async function prAgentStep(prefix: string, log: Log): Promise<InstallStep> {
+  const requirements = diffEngine("requirements.lock")
+  const environment = join(prefix, "pr-agent")
+  const python = join(environment, "bin", "python")
+  return {
+    name: "pr-agent",
+    inputs: [await readFile(requirements, "utf8")],
+    target: python,
+    install: async () => {
+      const interpreter = await reachablePython(await findPython(prefix, log), prefix, log)
+      await rm(environment, { recursive: true, force: true })
+      await runCommand(interpreter, ["-I", "-m", "venv", environment])
+      const pip = ["-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+      await runCommand(python, [...pip, "--only-binary=:all:", "--no-deps", "--require-hashes", "--compile", "-r", requirements])
+      await runCommand(python, ["-I", "-m", "compileall", "-q", "-j0", join(environment, "lib")]).catch((error) => {
+        // some packages ship templates that are no valid Python; a start does not import them
+        log(`pr-agent: not everything could be compiled (${String(error).slice(0, 80)})`)
+      })
+    },
+  }
+}
+
+/** Copies the program of a prewarmed PR-Agent to `<prefix>/pr-agent/prewarm.py`. Throws `engine_missing` when the checkout has none. */
+export async function prewarmStep(prefix: string): Promise<InstallStep> {
+  const source = diffEngine("prewarm.py")
+  const text = await readFile(source, "utf8").catch((cause) => {
+    throw new GalleyError("engine_missing", `${source} cannot be read; this checkout is incomplete`, { cause })
+  })
+  const target = join(prefix, "pr-agent", "prewarm.py")
+  return { name: "pr-agent-prewarm", inputs: [text], target, install: () => installProgram(source, target) }
+}
