@@ -109,7 +109,9 @@ end $$;
 -- Serves many runners at once: `requests` is an array of {requestId, runId, runnerId, workspaceId, kinds, tokenHash}, in the order
 -- in which the runners came. A claim is one transaction under one lock: only so are the caps of workspaces exact.
 create function claim_review_jobs(requests jsonb, lease_ms integer) returns table (request_id uuid, lease jsonb)
-language plpgsql as $$
+language plpgsql
+-- Planning the choice anew costs more than making it.
+set plan_cache_mode = force_generic_plan as $$
 declare
   request record;
   earlier record;
@@ -146,9 +148,8 @@ begin
           where j.state = 'waiting' and j.workspace_id > w.workspace_id order by j.workspace_id limit 1)
         from waiting w where w.workspace_id is not null
       )
-      select w.id, w.last_claimed_at from waiting join workspaces w on w.id = waiting.workspace_id
-      where (request."workspaceId" is null or w.id = request."workspaceId")
-        and (select count(*) from review_jobs r where r.workspace_id = w.id and r.state = 'running') < w.max_running_jobs
+      select w.id, w.last_claimed_at, w.max_running_jobs from waiting join workspaces w on w.id = waiting.workspace_id
+      where request."workspaceId" is null or w.id = request."workspaceId"
       order by w.last_claimed_at, w.id
     ) w
     cross join lateral (
@@ -164,6 +165,7 @@ begin
         limit 1
         for update of j, q skip locked
       ) k
+      where (select count(*) from review_jobs r where r.workspace_id = w.id and r.state = 'running') < w.max_running_jobs
       order by k.priority desc, k.run_after
       limit 1
     ) c

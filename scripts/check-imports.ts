@@ -27,7 +27,7 @@ const packageName = (id: string) =>
     .slice(0, id.startsWith("@") ? 2 : 1)
     .join("/")
 const isTest = (root: string, file: string) =>
-  root === "tests" || root === "scripts" || /\.test\.tsx?$/.test(file) || file.includes(`${path.sep}test-support${path.sep}`)
+  root === "tests" || root === "scripts" || /\.test\.tsx?$/.test(file) || file.includes(`${path.sep}testing${path.sep}`)
 
 function granted(grants: string[], entry: string): boolean {
   return grants.some((grant) => grant === "*" || grant === entry || (!grant.includes("/") && grant === entry.split("/")[0]))

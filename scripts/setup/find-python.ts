@@ -81,6 +81,7 @@ async function installWithUv(prefix: string, log: Log, tried: string[]): Promise
     await runCommand(uv, ["python", "install", "3.12", "--no-bin"], { env, timeoutMs: 300_000 })
     return await tryPython((await runCommand(uv, ["python", "find", "--managed-python", "3.12"], { env })).trim(), tried)
   } catch (error) {
+    await rm(env.UV_PYTHON_INSTALL_DIR, { recursive: true, force: true })
     tried.push(`uv python install: ${lastLine(error)}`)
     return null
   } finally {

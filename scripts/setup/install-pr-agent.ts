@@ -8,6 +8,8 @@ import type { InstallStep, Log } from "./install-step.ts"
 import { reachablePython } from "./relocate-python.ts"
 import { runCommand } from "./run-command.ts"
 
+const PIP_TIMEOUT_MS = 30 * 60_000
+
 const diffEngine = (name: string) => fileURLToPath(new URL(`../../packages/engine/src/diff/${name}`, import.meta.url))
 
 /** Installs the hash-locked PR-Agent as the virtual environment `<prefix>/pr-agent`, byte code compiled. */
@@ -24,11 +26,11 @@ export async function prAgentStep(prefix: string, log: Log): Promise<InstallStep
       await rm(environment, { recursive: true, force: true })
       await runCommand(interpreter, ["-I", "-m", "venv", environment])
       const pip = ["-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-      await runCommand(python, [...pip, "--only-binary=:all:", "--no-deps", "--require-hashes", "--compile", "-r", requirements])
-      await runCommand(python, ["-I", "-m", "compileall", "-q", "-j0", join(environment, "lib")]).catch((error) => {
-        // some packages ship templates that are no valid Python; a start does not import them
-        log(`pr-agent: not everything could be compiled (${String(error).slice(0, 80)})`)
+      await runCommand(python, [...pip, "--only-binary=:all:", "--no-deps", "--require-hashes", "--no-compile", "-r", requirements], {
+        timeoutMs: PIP_TIMEOUT_MS,
       })
+      // in parallel, which pip does not; a start from byte code takes half the time, and slot users cannot write any
+      await runCommand(python, ["-I", "-m", "compileall", "-q", "-j0", join(environment, "lib")])
     },
   }
 }

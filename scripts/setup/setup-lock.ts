@@ -1,45 +1,36 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { once } from "node:events"
+import { createServer, type Server } from "node:net"
 import { setTimeout as delay } from "node:timers/promises"
 import type { Log } from "./install-step.ts"
 
-/** Runs `work` while no other set-up changes the same prefix. A lock whose process is gone is taken over. */
+const RETRY_MS = 200
+
+/**
+ * Runs `work` while no other set-up of this machine changes the same prefix. The lock is the name of an abstract socket: only one
+ * process can hold it, and the kernel gives it back however that process ends.
+ */
 export async function withSetupLock<T>(prefix: string, log: Log, work: () => Promise<T>): Promise<T> {
-  await mkdir(prefix, { recursive: true })
-  const lock = join(prefix, ".setup-lock")
-  let told = false
-  while (!(await takeLock(lock))) {
-    const holder = Number(await readFile(lock, "utf8").catch(() => ""))
-    if (!isAlive(holder)) await rm(lock, { force: true })
-    else if (!told) {
-      log(`waiting for the set-up of process ${holder}`)
-      told = true
-    }
-    await delay(200)
+  const name = `\0galley-setup:${prefix}`
+  let lock = await takeLock(name)
+  if (!lock) log(`waiting for another set-up of ${prefix}`)
+  while (!lock) {
+    await delay(RETRY_MS)
+    lock = await takeLock(name)
   }
   try {
     return await work()
   } finally {
-    await rm(lock, { force: true })
+    lock.close()
   }
 }
 
-async function takeLock(lock: string): Promise<boolean> {
+async function takeLock(name: string): Promise<Server | null> {
+  const server = createServer()
   try {
-    await writeFile(lock, String(process.pid), { flag: "wx" })
-    return true
+    await once(server.listen(name), "listening")
+    return server
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false
+    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") return null
     throw error
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!(pid > 0)) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"
   }
 }

@@ -6,10 +6,11 @@ import { openStore, type Store } from "@galley/store/database"
 import { recordInstallation } from "@galley/store/installations/record-installation"
 import { recordRepositories } from "@galley/store/installations/record-repositories"
 import { type PullRequestSnapshot, upsertPullRequest } from "@galley/store/intake/upsert-pull-request"
+import type { DeliveryVerdict, IntakeProject } from "@galley/store/intake/with-intake"
 import { type ClaimedLease, claimJobs } from "@galley/store/queue/claim-jobs"
 import { enqueueJob, type WantedReview } from "@galley/store/queue/enqueue-job"
 import { registerRunner } from "@galley/store/runners/register-runner"
-import { inTransaction } from "@galley/store/transaction"
+import { inTransaction, type Transaction } from "@galley/store/transaction"
 import { bootstrapWorkspace } from "@galley/store/workspaces/bootstrap-workspace"
 import { expect, onTestFinished } from "vitest"
 import { freshDatabase } from "./database.ts"
@@ -127,6 +128,25 @@ export async function push(
     })
     return { ...job, pullRequestId: pullRequest.id }
   })
+}
+
+/** Queues a review of pull request 1, as the server decides for an opened one. */
+export async function queueReview(tx: Transaction, project: IntakeProject | null): Promise<DeliveryVerdict> {
+  if (!project) throw new Error("the project is not known")
+  const snapshot = pullRequestSnapshot(1)
+  const pullRequest = await upsertPullRequest(tx, project, snapshot)
+  const { jobId } = await enqueueJob(tx, {
+    workspaceId: project.workspaceId,
+    pullRequestId: pullRequest.id,
+    headSha: snapshot.headSha,
+    baseSha: snapshot.baseSha,
+    headUpdatedAt: snapshot.updatedAt,
+    kind: project.settings.reviewKind,
+    cause: "event",
+    debounceMs: 0,
+    priority: 0,
+  })
+  return { outcome: "queued", reason: null, jobId }
 }
 
 /** One lease for the tenant's runner, or null. */

@@ -27,16 +27,28 @@ const head: Files = {
   ...base,
   "src/queue.ts": "export const size = 1\nexport function takeLock() {\n  return size\n}\n",
   "src/retry.ts": "export function retryForever(action: () => void) {\n  while (true) action()\n}\n",
-  "pnpm-lock.yaml": "lockfileVersion: 9\n",
+  "yarn.lock": "# yarn lockfile v1\n",
   "logo.bin": Buffer.from([0x89, 0x50, 0, 1, 2, 3]),
 }
 
-export type JobOptions = Readonly<{ kind: ReviewKind; boundary?: EngineJob["boundary"]; files?: Files; prior?: FindingState; limits?: Partial<JobLimits> }>
+export type JobOptions = Readonly<{
+  kind: ReviewKind
+  boundary?: EngineJob["boundary"]
+  files?: Files
+  prior?: FindingState
+  limits?: Partial<JobLimits>
+}>
 
 export type PreparedJob = EngineJob & Readonly<{ directory: JobDirectory; phases: readonly RunPhase[]; close(): Promise<void> }>
 
 /** A slot, a repository behind real git over HTTP, a scripted model, and jobs as a runner would hand them to an engine. */
-export type EngineRig = Readonly<{ slot: Slot; model: FakeModel; prefix: EngineJob["prefix"]; prepareJob(options: JobOptions): Promise<PreparedJob>; close(): Promise<void> }>
+export type EngineRig = Readonly<{
+  slot: Slot
+  model: FakeModel
+  prefix: EngineJob["prefix"]
+  prepareJob(options: JobOptions): Promise<PreparedJob>
+  close(): Promise<void>
+}>
 
 /** Throws when it cannot give engines a user of their own. */
 export async function startEngineRig(): Promise<EngineRig> {
@@ -89,7 +101,14 @@ async function prepareJob({ root, repositories, git, model, slot, prefix }: Part
   )
   const token = randomBytes(32).toString("hex")
   const lease = leaseOf(kind, headSha, baseSha, git.url(repository.name), prior)
-  const access = { baseUrl: model.url, apiKey: UPSTREAM_KEY, upstreamModel: "upstream-model", contextTokens: 128_000, outputTokens: 8_192, price: null }
+  const access = {
+    baseUrl: model.url,
+    apiKey: UPSTREAM_KEY,
+    upstreamModel: "upstream-model",
+    contextTokens: 128_000,
+    outputTokens: 8_192,
+    price: null,
+  }
   const gateway = await startGateway({
     port: boundary === "enforced" ? slot.gatewayPort : 0,
     token,

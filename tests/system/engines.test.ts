@@ -69,24 +69,16 @@ describe.each(kinds)("a run of kind %s", (kind) => {
     let files: string[] = []
     duringFirstCall(() => {
       processes = slotProcesses(rig.slot.uid)
-      files = ["scratch", "run", "tree"].flatMap((name) => filesBelow(join(job.directory.path, name)))
-    })
-    const contents: string[] = []
-    rig.model.setScript((_, call) => {
-      if (call === 0) {
-        processes = slotProcesses(rig.slot.uid)
-        files = ["scratch", "run", "tree"].flatMap((name) => filesBelow(join(job.directory.path, name)))
-        contents.push(...files.map((file) => readFileSync(file, "latin1")))
-      }
-      return {}
+      const roots = ["scratch", "run", "tree"].map((name) => join(job.directory.path, name))
+      files = roots.flatMap(filesBelow).map((file) => readFileSync(file, "latin1"))
     })
     await run(job)
-    expect(processes).not.toEqual([])
-    expect(files).not.toEqual([])
-    const visible = [...contents, ...processes.flatMap(({ command, environment }) => [command, environment])].join("\n")
+    expect([processes.length, files.length]).not.toContain(0)
+    const visible = [...files, ...processes.flatMap(({ command, environment }) => [command, environment])].join("\n")
     for (const secret of [UPSTREAM_KEY, GITHUB_TOKEN, job.lease.leaseToken]) expect(visible).not.toContain(secret)
     expect(processes.map((process) => process.command).join("\n")).not.toContain(job.token)
-    for (const { groups, capabilities, noNewPrivileges } of processes) expect([groups, Number(capabilities), noNewPrivileges]).toEqual(["", 0, "1"])
+    for (const { groups, capabilities, noNewPrivileges } of processes)
+      expect([groups, Number(capabilities), noNewPrivileges]).toEqual(["", 0, "1"])
   })
 
   test("ends with engine_timeout when its time is over during a model call, and leaves no process", async () => {
@@ -136,7 +128,7 @@ describe("a Dynamic Review", () => {
     const report = await run(job)
     expect(report.findings).toMatchObject([{ path: "src/queue.ts", startLine: 2, endLine: 2, priority: "P3", confidence: 0.5 }])
     expect(report).toMatchObject({ fingerprints: null, complete: true, omissions: [], engine: { name: "opencode", version: "1.18.34" } })
-    expect(report.examinedPaths).toEqual(["pnpm-lock.yaml", "src/queue.ts", "src/retry.ts"])
+    expect(report.examinedPaths).toEqual(["src/queue.ts", "src/retry.ts", "yarn.lock"])
     expect(job.gateway.usage()).toMatchObject({ modelCalls: 3, toolCalls: 2 })
     expect(job.phases).toEqual(["starting_engine", "reviewing"])
   })
@@ -145,7 +137,9 @@ describe("a Dynamic Review", () => {
     const job = await prepare({ kind: "dynamic" })
     const before = rig.model.requests.length
     await run(job)
-    const bodies = rig.model.requests.slice(before).map((request) => request.body as { tools: { function: { name: string } }[]; tool_choice: string })
+    const bodies = rig.model.requests
+      .slice(before)
+      .map((request) => request.body as { tools: { function: { name: string } }[]; tool_choice: string })
     for (const { tools, tool_choice } of bodies) {
       expect(tools.map((tool) => tool.function.name).sort()).toEqual(["StructuredOutput", "glob", "grep", "read"])
       expect(tool_choice).toBe("required")
@@ -170,7 +164,8 @@ describe("a Dynamic Review", () => {
   })
 
   test("executes no plugin or configuration of the repository, although the engine would", async () => {
-    const plugin = (mark: string) => `import fs from "node:fs"\nfs.writeFileSync(${JSON.stringify(mark)}, "x")\nexport const P = async () => ({})\n`
+    const plugin = (mark: string) =>
+      `import fs from "node:fs"\nfs.writeFileSync(${JSON.stringify(mark)}, "x")\nexport const P = async () => ({})\n`
     const hostile = await prepare({ kind: "dynamic" })
     const mark = join(hostile.scratch, "mark")
     const files = {
@@ -183,11 +178,12 @@ describe("a Dynamic Review", () => {
     const job = await prepare({ kind: "dynamic", files })
     await run(job)
     expect(existsSync(mark)).toBe(false)
-    expect(job.checkout.omitted.omissions.filter((omission) => omission.reason === "discovery_input").map(({ path }) => path).sort()).toEqual([
-      ".opencode/plugin/evil.ts",
-      "opencode.json",
-      "sub/.opencode/plugins/evil.js",
-    ])
+    expect(
+      job.checkout.omitted.omissions
+        .filter((omission) => omission.reason === "discovery_input")
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual([".opencode/plugin/evil.ts", "opencode.json", "sub/.opencode/plugins/evil.js"])
 
     // and the control: put back by hand, the plugin does run
     const folder = join(hostile.checkout.treePath, ".opencode", "plugin")
@@ -200,7 +196,7 @@ describe("a Dynamic Review", () => {
 
   test("ends with dynamic_model_features_unsupported when the model answers in prose", async () => {
     const job = await prepare({ kind: "dynamic" })
-    rig.model.setMode({ name: "text-instead-of-tool" })
+    rig.model.setMode({ name: "prose" })
     await expect(run(job)).rejects.toMatchObject({ code: "dynamic_model_features_unsupported" })
   })
 
@@ -223,7 +219,9 @@ describe("a Dynamic Review", () => {
     const prewarmed = await startPrewarmed(rig.slot, "enforced", rig.prefix)
     let commands = ""
     duringFirstCall(() => {
-      commands = slotProcesses(rig.slot.uid).map((process) => process.command).join("\n")
+      commands = slotProcesses(rig.slot.uid)
+        .map((process) => process.command)
+        .join("\n")
     })
     await runEngine(job, AbortSignal.timeout(90_000), prewarmed)
     expect(commands).toContain("opencode")
@@ -237,12 +235,21 @@ describe("a Diff Review", () => {
     const job = await prepare({ kind: "diff" })
     const report = await run(job)
     expect(report.findings).toMatchObject([
-      { title: "Scripted finding", path: "src/queue.ts", startLine: 2, endLine: 2, priority: null, confidence: null, evidence: [], rules: [] },
+      {
+        title: "Scripted finding",
+        path: "src/queue.ts",
+        startLine: 2,
+        endLine: 2,
+        priority: null,
+        confidence: null,
+        evidence: [],
+        rules: [],
+      },
     ])
     const [finding] = report.findings
     expect(report.fingerprints).toEqual([fingerprint("src/queue.ts", `**Scripted finding**\n\n${finding?.body}`)])
     expect(report.engineState?.last_run).toMatchObject({ head_sha: job.checkout.headSha, complete: true })
-    expect(report.omissions).toEqual([{ path: "pnpm-lock.yaml", reason: "engine_filtered", changed: true }])
+    expect(report.omissions).toEqual([{ path: "yarn.lock", reason: "engine_filtered", changed: true }])
     expect(report.examinedPaths).toEqual(["src/queue.ts", "src/retry.ts"])
     expect(report).toMatchObject({ complete: true, engine: { name: "pr-agent", version: "0.48.0" } })
     expect(job.gateway.usage().modelCalls).toBe(1)
@@ -263,6 +270,12 @@ describe("a Diff Review", () => {
     const report = await runEngine(job, AbortSignal.timeout(90_000), prewarmed)
     expect(report.findings).toHaveLength(1)
     expect(prewarmed.usable()).toBe(false)
+  })
+
+  test("leaves no prewarmed process that is closed right after its launch", async () => {
+    const prewarmed = await startPrewarmed(rig.slot, "enforced", rig.prefix)
+    await prewarmed.close()
+    expect(slotProcesses(rig.slot.uid)).toEqual([])
   })
 
   test("starts a process of its own when the prewarmed one is gone", async () => {

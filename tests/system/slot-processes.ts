@@ -1,10 +1,19 @@
 import { readdirSync, readFileSync } from "node:fs"
 
-export type SlotProcess = Readonly<{ pid: number; command: string; environment: string; groups: string; capabilities: string; noNewPrivileges: string }>
+export type SlotProcess = Readonly<{
+  pid: number
+  command: string
+  environment: string
+  groups: string
+  capabilities: string
+  noNewPrivileges: string
+}>
 
 /** What `/proc` shows of every living process of a user. */
 export function slotProcesses(uid: number): SlotProcess[] {
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap((pid) => readProcess(Number(pid), uid))
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => readProcess(Number(pid), uid))
 }
 
 function readProcess(pid: number, uid: number): SlotProcess[] {

@@ -23,8 +23,16 @@ import { type RegisterRepository, registerRepository, removeRepository, renameRe
 import type { Context } from "./context.ts"
 import type { Fault } from "./fault.ts"
 import type { RequestRecord } from "./request-log.ts"
-import type { Account, Comment, Delivery, Installation, PullRequest, Repository, WebhookTarget } from "./state.ts"
-import { accountOf } from "./state.ts"
+import {
+  type Account,
+  accountOf,
+  type Comment,
+  type Delivery,
+  type Installation,
+  type PullRequest,
+  type Repository,
+  type WebhookTarget,
+} from "./state.ts"
 import { commentsOf } from "./views/comment-view.ts"
 import type { DropRule } from "./webhook-outbox.ts"
 

@@ -11,6 +11,7 @@ import { describeCaller } from "./request-log.ts"
 import { errorBody, notFound, RestError } from "./rest-error.ts"
 import { adminRoutes } from "./routes/admin-routes.ts"
 import { appRoutes } from "./routes/app-routes.ts"
+import { appSetUpRoutes } from "./routes/app-set-up-routes.ts"
 import { commentRoutes } from "./routes/comment-routes.ts"
 import { contentRoutes } from "./routes/content-routes.ts"
 import { gitRoutes } from "./routes/git-routes.ts"
@@ -28,11 +29,13 @@ import { timestamp } from "./state.ts"
 /** The two faces of one GitHub: a GHES host, and api.github.com with REST at the root. */
 export function createApp(context: Context, actions: Actions): { ghes: Hono<Env>; root(links: Links): Hono<Env> } {
   const signIn = signInRoutes(context)
+  const setUp = appSetUpRoutes(context)
   const rest = restRoutes(context)
   const ghes = new Hono<Env>()
     .route("/", adminRoutes(context, actions))
     .use(...everyRequest(context, context.links))
     .route("/", signIn)
+    .route("/", setUp)
     .route("/api/v3", rest)
     .route("/api", graphqlRoutes())
     .route("/", gitRoutes(context))

@@ -21,27 +21,27 @@ const HOUR_MS = 3_600_000
 
 export type FakeGitHubOptions = Readonly<{
   /** Port of pages, git and REST as on a GHES host; 0 or left out: any free one. */
-  port?: number
+  port?: number | undefined
   /** Port of the second listener, where REST stands at the root as on api.github.com; 0 or left out: any free one. */
-  apiPort?: number
-  appId?: number
-  slug?: string
-  name?: string
-  clientId?: string
-  clientSecret?: string
+  apiPort?: number | undefined
+  appId?: number | undefined
+  slug?: string | undefined
+  name?: string | undefined
+  clientId?: string | undefined
+  clientSecret?: string | undefined
   /** Verifies the App's tokens; left out: derived from `privateKeyPem`, or a new pair is made. */
-  publicKeyPem?: string
-  privateKeyPem?: string
+  publicKeyPem?: string | undefined
+  privateKeyPem?: string | undefined
   /** What an installation grants unless it says otherwise. */
-  permissions?: Permissions
+  permissions?: Permissions | undefined
   /** Where webhooks go. `enterpriseHost` left out: host and port of the GHES listener; null: none, as from github.com. */
-  webhook?: Readonly<{ url?: string; secret?: string; enterpriseHost?: string | null }>
+  webhook?: Readonly<{ url?: string | undefined; secret?: string | undefined; enterpriseHost?: string | null | undefined }> | undefined
   /** Lifetime of installation tokens, in milliseconds; left out: one hour. */
-  tokenLifetimeMs?: number
+  tokenLifetimeMs?: number | undefined
   /** REST calls a caller has an hour; left out: 5000. */
-  rateLimitPerHour?: number
+  rateLimitPerHour?: number | undefined
   /** Milliseconds since the epoch; left out: the clock of this machine. */
-  now?: () => number
+  now?: (() => number) | undefined
 }>
 
 /** A running fake GitHub. */

@@ -6,7 +6,7 @@ const MESSAGES: readonly (readonly [RegExp, GalleyErrorCode])[] = [
     /no space left on device|file too large|disk quota exceeded|out of memory|cannot allocate memory|malloc failed/i,
     "checkout_quota_exceeded",
   ],
-  [/died of signal (?:25|9)\b/i, "checkout_quota_exceeded"],
+  [/died of signal (?:9|24|25)\b/i, "checkout_quota_exceeded"],
   [/not our ref|unadvertised object|couldn't find remote ref|no such remote ref/i, "checkout_ref_unavailable"],
   [/returned error: 40[134]\b|authentication failed|could not read (?:username|password)/i, "github_unauthorized"],
   [/^fatal: repository '[^']*' not found/im, "github_unauthorized"],

@@ -49,16 +49,11 @@ export async function exportHead(
     else leftOut.set(entry.path, reason)
   }
   const exported = new Set(wanted.map((entry) => entry.oid))
-  const others = sides.filter((side) => !exported.has(side.oid) && isContentWanted(side, limits)).map((side) => side.oid)
+  const others = sides.filter((side) => !exported.has(side.oid) && isContentWanted(side, limits))
+  const asked = [...wanted, ...others].map((blob) => blob.oid)
   let exposedBytes = 0
   let index = 0
-  for await (const { oid, content } of readBlobs(
-    git,
-    repository,
-    [...wanted.map((entry) => entry.oid), ...others],
-    limits.maxFileBytes,
-    signal,
-  )) {
+  for await (const { oid, content } of readBlobs(git, repository, asked, limits.maxFileBytes, signal)) {
     const { reason, lines } = judgeContent(content, limits)
     contents.set(oid, reason)
     const entry = wanted[index++]
@@ -78,7 +73,7 @@ export async function exportHead(
 }
 
 /** Of what may be in the diff only discovery inputs are not in the export. */
-export function isContentWanted(side: ChangeSide, limits: JobLimits): boolean {
+function isContentWanted(side: ChangeSide, limits: JobLimits): boolean {
   const reason = judgePath(side.mode, side.path, limits)
   return reason === null || reason === "discovery_input"
 }

@@ -68,6 +68,7 @@ describe("paths", () => {
     expect(judgePath("160000", "a", limits)).toBe("submodule")
     expect(judgePath("060000", "a", limits)).toBe("special_file")
     expect(judgePath("100755", "a", limits)).toBeNull()
+    expect(judgePath("100664", "a", limits)).toBeNull() // written by very old versions of git
   })
 
   test("names what keeps text out of the diff before what only keeps it out of the export", () => {
@@ -89,18 +90,67 @@ describe("paths", () => {
 
 describe("credential-like names", () => {
   test.each([
-    ".env", ".env.local", ".ENV", "api/.env.production", ".envrc", ".env.example.local", "production.env", ".env/secret",
-    "id_rsa", "id_ed25519_work", "keys/server.pem", "keys/server.KEY", "store.p12", "a.pfx", "a.jks", "app.keystore", "ssh_host_rsa_key",
-    ".npmrc", ".netrc", "_netrc", ".pypirc", ".git-credentials", ".pgpass", ".htpasswd", ".dockercfg",
-    ".aws/credentials", ".aws/config", ".docker/config.json", ".kube/config", ".ssh/known_hosts", ".gnupg/x", ".m2/settings.xml",
-    "terraform.tfstate", "terraform.tfstate.backup", "credentials", "config/credentials.json", "secrets.yml", "client_secret_12.json",
-    "my-service-account.json", "kubeconfig", "dev.kubeconfig", ".vault-token",
-  ])("leaves out %s", (path) => expect(judgePath(FILE, path, limits)).toBe("credential_like")) // biome-ignore format: one group a line
+    ".env",
+    ".env.local",
+    ".ENV",
+    "api/.env.production",
+    ".envrc",
+    ".env.example.local",
+    "production.env",
+    ".env/secret",
+    "id_rsa",
+    "id_ed25519_work",
+    "keys/server.pem",
+    "keys/server.KEY",
+    "store.p12",
+    "a.pfx",
+    "a.jks",
+    "app.keystore",
+    "ssh_host_rsa_key",
+    ".npmrc",
+    ".netrc",
+    "_netrc",
+    ".pypirc",
+    ".git-credentials",
+    ".pgpass",
+    ".htpasswd",
+    ".dockercfg",
+    ".aws/credentials",
+    ".aws/config",
+    ".docker/config.json",
+    ".kube/config",
+    ".ssh/known_hosts",
+    ".gnupg/x",
+    ".m2/settings.xml",
+    "terraform.tfstate",
+    "terraform.tfstate.backup",
+    "credentials",
+    "config/credentials.json",
+    "secrets.yml",
+    "client_secret_12.json",
+    "my-service-account.json",
+    "kubeconfig",
+    "dev.kubeconfig",
+    ".vault-token",
+  ])("leaves out %s", (path) => expect(judgePath(FILE, path, limits)).toBe("credential_like"))
 
   test.each([
-    ".env.example", "api/.env.example", "id_rsa.pub", "ca.crt", "server.csr", "ca.srl", "src/credentials.ts", "src/credentials/index.ts",
-    "src/secrets.py", "docs/env.md", "keyboard.ts", "src/key.ts", ".yarnrc.yml", "environment.ts", "templates/secret.yaml",
-  ])("keeps %s readable", (path) => expect(judgePath(FILE, path, limits)).toBeNull()) // biome-ignore format: one group a line
+    ".env.example",
+    "api/.env.example",
+    "id_rsa.pub",
+    "ca.crt",
+    "server.csr",
+    "ca.srl",
+    "src/credentials.ts",
+    "src/credentials/index.ts",
+    "src/secrets.py",
+    "docs/env.md",
+    "keyboard.ts",
+    "src/key.ts",
+    ".yarnrc.yml",
+    "environment.ts",
+    "templates/secret.yaml",
+  ])("keeps %s readable", (path) => expect(judgePath(FILE, path, limits)).toBeNull())
 })
 
 describe("contents", () => {

@@ -2,9 +2,12 @@ import { randomBytes } from "node:crypto"
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { directoryBytes } from "./directory-bytes.ts"
 import { prepareCheckout } from "./prepare-checkout.ts"
 import type { TestRepository } from "./testing/repository.ts"
 import { filesBelow, openWorkbench, type Workbench } from "./testing/workbench.ts"
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 const TOKEN = "ghs_secretsecretsecretsecret"
 const ENCODED = Buffer.from(`x-access-token:${TOKEN}`).toString("base64")
@@ -56,7 +59,7 @@ describe("the credential", () => {
 })
 
 describe("git children", () => {
-  test("hold no capability and inherit nothing", async () => {
+  test("hold no capability, inherit nothing and have limits", async () => {
     const request = bench.request("sample.git", base, head)
     bench.server.intercept(() => true)
     const stop = new AbortController()
@@ -65,6 +68,9 @@ describe("git children", () => {
     for (const pid of processGroup(request.jobDirectory)) {
       const status = readFileSync(`/proc/${pid}/status`, "utf8")
       expect(status).toMatch(/^CapEff:\t0+$/m)
+      const bounds = readFileSync(`/proc/${pid}/limits`, "utf8")
+      expect(bounds).toMatch(new RegExp(`^Max file size +${request.limits.maxCheckoutBytes} `, "m"))
+      expect(bounds).not.toMatch(/^Max (?:address space|cpu time) +unlimited/m)
       expect(status).toMatch(/^NoNewPrivs:\t1$/m)
       const names = readFileSync(`/proc/${pid}/environ`, "latin1")
         .split("\0")
@@ -86,7 +92,7 @@ describe("git children", () => {
     await outcome
     await vi.waitFor(() => expect(group.filter(isRunning)).toEqual([]), { timeout: 5_000 })
     expect(readdirSync(request.jobDirectory)).toEqual([])
-  })
+  }, 10_000) // git gives a silent connection up after 20 s by itself
 
   test("never start for a job that is already aborted", async () => {
     await expect(prepareCheckout(bench.request("sample.git", base, head), AbortSignal.abort("early"))).rejects.toBe("early")
@@ -164,9 +170,18 @@ test("stops a download over the disk quota and leaves nothing", async () => {
   expect(readdirSync(request.jobDirectory)).toEqual([])
 })
 
-test("stops an object that unpacks to far more than was sent", async () => {
+test("counts the export into the disk quota", async () => {
+  const large = repository.commit({ "a.txt": randomBytes(300_000).toString("base64").replace(/.{60}/g, "$&\n") }, [base], { minute: 1 })
+  const { treePath } = await bench.prepare("sample.git", base, large)
+  const maxCheckoutBytes = directoryBytes(join(treePath, "../git")) + 100_000
+  await expect(bench.prepare("sample.git", base, large, { limits: { maxCheckoutBytes } })).rejects.toMatchObject({
+    code: "checkout_quota_exceeded",
+  })
+})
+
+test("omits an object that unpacks to far more than the disk quota", async () => {
   repository.git(["config", "uploadpack.allowFilter", "false"])
-  const bomb = repository.commit({ "zeros.txt": Buffer.alloc(40_000_000) }, [base], { minute: 1 })
+  const bomb = repository.commit({ "zeros.txt": Buffer.alloc(8_000_000) }, [base], { minute: 1 })
   const checkout = await bench.prepare("sample.git", base, bomb, { limits: { maxCheckoutBytes: 1_000_000 } })
   expect(checkout.omitted.omissions).toEqual([{ path: "zeros.txt", reason: "file_too_large", changed: true }])
 })

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import type { TestRepository } from "./testing/repository.ts"
 import { openWorkbench, type Workbench } from "./testing/workbench.ts"
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 let bench: Workbench
 let repository: TestRepository

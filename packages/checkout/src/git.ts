@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import type { Readable, Writable } from "node:stream"
+import type { Readable } from "node:stream"
 import { GalleyError } from "@galley/contract/errors"
 import type { JobLimits } from "@galley/contract/limits"
 import { gitOptions, launchWords, localEnvironment } from "./git-environment.ts"
@@ -25,7 +25,7 @@ export type GitCommand = Readonly<{
 export type GitResult = Readonly<{ code: number | null; stdout: Buffer; stderr: string; cut: boolean }>
 
 type GitExit = Readonly<{ code: number | null; stderr: string }>
-type GitChild = Readonly<{ stdin: Writable; stdout: Readable; exit: Promise<GitExit>; kill(): void }>
+type GitChild = Readonly<{ stdout: Readable; exit: Promise<GitExit>; kill(): void }>
 
 export function createGit(limits: JobLimits): Git {
   const [command = "git", ...words] = [...launchWords(limits), ...gitOptions(limits)]
@@ -46,12 +46,14 @@ export async function runGit(git: Git, command: GitCommand, signal: AbortSignal)
       room -= chunk.length
       if (room < 0) break
     }
-  } finally {
     if (room < 0) child.kill()
+    const exit = await child.exit
+    signal.throwIfAborted()
+    return { ...exit, stdout: Buffer.concat(chunks), cut: room < 0 }
+  } finally {
+    child.kill()
     await child.exit
   }
-  signal.throwIfAborted()
-  return { ...(await child.exit), stdout: Buffer.concat(chunks), cut: room < 0 }
 }
 
 /**
@@ -88,8 +90,9 @@ function startGit(git: Git, command: GitCommand, signal: AbortSignal): GitChild 
     env: { ...(command.environment ?? localEnvironment) },
     stdio: ["pipe", "pipe", "pipe"],
   })
+  let closed = false
   const kill = (): void => {
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, "SIGKILL")
+    if (!closed && child.pid !== undefined) killGroup(child.pid)
     child.stdout.destroy()
   }
   signal.addEventListener("abort", kill, { once: true })
@@ -102,8 +105,20 @@ function startGit(git: Git, command: GitCommand, signal: AbortSignal): GitChild 
   const exit = new Promise<GitExit>((resolve, reject) => {
     child.once("error", (cause) => reject(new GalleyError("internal_error", "git could not be started", { cause })))
     child.once("close", (code) => resolve({ code, stderr: stderr.toString("latin1") }))
-  }).finally(() => signal.removeEventListener("abort", kill))
-  return { stdin: child.stdin, stdout: child.stdout, exit, kill }
+  }).finally(() => {
+    closed = true
+    signal.removeEventListener("abort", kill)
+  })
+  return { stdout: child.stdout, exit, kill }
+}
+
+/** Ends the group also when its leader is gone already: a helper that still runs holds the child's pipes open. */
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, "SIGKILL")
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error
+  }
 }
 
 /** The child's output. A stream cut by an abort ends with the signal's reason. */

@@ -1,12 +1,14 @@
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import type { Checkout } from "./checkout.ts"
 import { isReviewable } from "./is-reviewable.ts"
 import { filesBelow, openWorkbench, type Workbench } from "./testing/workbench.ts"
 
 type Built = Readonly<Record<"ODD01" | "ODD02" | "ODD04" | "ODD05", { base: string; head: string; oldHead?: string }>>
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 let bench: Workbench
 let built: Built
@@ -18,7 +20,7 @@ beforeAll(async () => {
   mkdirSync(marks)
   const script = join(import.meta.dirname, "fixtures/odd.py")
   built = JSON.parse(execFileSync("python3", [script, "--out", bench.root, "--marks", marks], { encoding: "utf8" }))
-}, 30_000)
+})
 
 afterAll(() => bench.close())
 

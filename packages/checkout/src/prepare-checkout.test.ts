@@ -1,11 +1,13 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import type { ChangedFile, Checkout } from "./checkout.ts"
 import { isReviewable } from "./is-reviewable.ts"
 import { prepareCheckout } from "./prepare-checkout.ts"
 import type { Files, TestRepository } from "./testing/repository.ts"
 import { filesBelow, type Options, openWorkbench, type Workbench } from "./testing/workbench.ts"
+
+vi.setConfig({ testTimeout: 30_000 })
 
 let bench: Workbench
 let repository: TestRepository
@@ -303,6 +305,23 @@ describe("bounds", () => {
     const head = repository.git(["-c", "user.name=A", "-c", "user.email=a@example.invalid", "commit-tree", tree, "-p", base], "x")
     await expect(bench.prepare("sample.git", base, head)).rejects.toMatchObject({ code: "checkout_path_unsafe" })
   })
+})
+
+test("writes nothing of a tree that tries to leave the export", async () => {
+  const after = { "../out": "x\n", "a/../../out": "x\n", ".git/config": "x\n", "b/.GIT/hooks/x": "x\n", "git~1/x": "x\n", fine: "x\n" }
+  const checkout = await review({}, after)
+  expect([...filesBelow(checkout.treePath).keys()]).toEqual(["fine"])
+  expect(existsSync(join(checkout.treePath, "../out"))).toBe(false)
+  expect(checkout.omitted.omissions.map((omission) => omission.reason)).toEqual(Array(5).fill("path_unsafe"))
+  expect(checkout.diff.match(/^diff --git.*$/gm)).toEqual(["diff --git a/fine b/fine"])
+})
+
+test("reads a repository with SHA-256 ids", async () => {
+  const other = bench.repository("sha256.git", "sha256")
+  const base = other.commit({ a: "1\n" })
+  const head = other.commit({ a: "2\n" }, [base], { minute: 1 })
+  expect(head).toHaveLength(64)
+  expect(summary(await bench.prepare("sha256.git", base, head))).toEqual([["modified", "a", null]])
 })
 
 test("leaves exactly the two folders in the job directory, the repositories closed to others", async () => {

@@ -1,9 +1,9 @@
-import { GalleyError } from "@galley/contract/errors"
-import type { GatewayVerdict } from "@galley/gateway/gateway"
+import { errorCode, GalleyError } from "@galley/contract/errors"
 import type { PrewarmedPrAgent } from "./diff/prewarmed.ts"
 import { runDiff } from "./diff/run-diff.ts"
 import { runDynamic } from "./dynamic/run-dynamic.ts"
 import type { EngineJob, EngineReport } from "./engine.ts"
+import { gatewayFailure } from "./gateway-failure.ts"
 
 /**
  * Runs the engine of the job's kind, once; never another one. When it returns or throws, no process of the engine is left.
@@ -13,13 +13,15 @@ import type { EngineJob, EngineReport } from "./engine.ts"
  * Throws what the gateway saw go wrong first, else the engine's own failure (`engine_…`, `model_answer_cut`, `github_shim_refused`).
  */
 export async function runEngine(job: EngineJob, signal: AbortSignal, prewarmed: PrewarmedPrAgent | null = null): Promise<EngineReport> {
+  const { kind } = job.lease.job
   try {
+    signal.throwIfAborted()
     const report = await runKind(job, signal, prewarmed)
-    // a gateway that refused something has ended the job, whatever the engine made of it
-    if (job.gateway.verdict() !== null) throw new GalleyError("engine_failed", "the engine went on after a refusal")
+    const failure = gatewayFailure(kind, job.gateway)
+    if (failure !== null) throw failure
     return report
   } catch (error) {
-    throw explain(error, signal, job.gateway.verdict())
+    throw explain(error, signal, gatewayFailure(kind, job.gateway))
   }
 }
 
@@ -30,12 +32,12 @@ async function runKind(job: EngineJob, signal: AbortSignal, prewarmed: Prewarmed
   return await runDynamic(job, signal)
 }
 
-function explain(error: unknown, signal: AbortSignal, verdict: GatewayVerdict | null): unknown {
+function explain(error: unknown, signal: AbortSignal, failure: GalleyError | null): unknown {
   if (signal.aborted) {
     return signal.reason instanceof GalleyError
       ? signal.reason
       : new GalleyError("engine_timeout", "the engine's time is over", { cause: error })
   }
-  if (error instanceof GalleyError && error.code === "engine_memory_exceeded") return error
-  return verdict === null ? error : new GalleyError(verdict.code, verdict.message, { cause: error })
+  if (failure === null || errorCode(error) === "engine_memory_exceeded") return error
+  return new GalleyError(failure.code, failure.message, { cause: error })
 }

@@ -3,7 +3,7 @@ import type { Writable } from "node:stream"
 import { GalleyError } from "@galley/contract/errors"
 import { type LaunchRequest, launch } from "@galley/sandbox/launch"
 import { watchMemory } from "@galley/sandbox/memory-watch"
-import { sweepSlot } from "@galley/sandbox/sweep"
+import { killGroup, sweepSlot } from "@galley/sandbox/sweep"
 import { MAX_ENGINE_OUTPUT_BYTES } from "./engine-times.ts"
 
 export type EngineExit = Readonly<{ code: number | null; signal: string | null }>
@@ -52,6 +52,8 @@ export function startEngine(request: LaunchRequest): RunningEngine {
   child.stdin?.on("error", () => undefined)
 
   const stop = async () => {
+    // Right after its launch the leader still has the runner's user, and a sweep of the slot's user would miss it.
+    if (boundary === "enforced" && !ending.signal.aborted) leaders.forEach(killGroup)
     await sweepSlot(slot, boundary, leaders)
     await ended
   }

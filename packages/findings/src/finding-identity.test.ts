@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { parseComment } from "./comment-state.ts"
 import { earlierState, exampleFinding, fixture, idOf, stockRecord } from "./example-run.ts"
-import { dynamicBody, fingerprint, matchPrior, uidOf } from "./finding-identity.ts"
+import { dynamicBody, fingerprint, knownIds, matchPrior, uidOf } from "./finding-identity.ts"
 
 const nobody: ReadonlySet<string> = new Set()
 
@@ -30,7 +30,7 @@ describe("dynamicBody", () => {
   test("spells title and text the way PR-Agent stores them", () => {
     expect(dynamicBody(" A *bold*\ntitle ", " text\n")).toBe("**A bold title**\n\ntext")
     expect(dynamicBody("Possible BUG", "x")).toBe("**Possible Issue**\n\nx")
-    expect(dynamicBody("T", "```suggestion\nx\n```")).toBe("**T**\n\n```text\nx\n```")
+    expect(dynamicBody("T", "``` Suggestion\nx\n```")).toBe("**T**\n\n```text\nx\n```")
     expect(dynamicBody("**", "text alone")).toBe("text alone")
   })
 })
@@ -40,6 +40,14 @@ describe("uidOf", () => {
     expect(uidOf(stockRecord({ x: { v: 1, uid: "mine" } }))).toBe("mine")
     expect(uidOf(stockRecord())).toBe("5d19930a0b40")
     expect(uidOf(stockRecord({ finding_id: "z".repeat(500) }))).toMatch(/^[0-9a-f]{64}$/)
+  })
+})
+
+describe("knownIds", () => {
+  test("holds finding ids and aliases", () => {
+    const aliased = stockRecord({ finding_id: "b", x: { v: 1, uid: "u", aliases: ["c"] } })
+    expect(knownIds({ schema_version: 1, findings: [stockRecord({ finding_id: "a" }), aliased] })).toEqual(new Set(["a", "b", "c"]))
+    expect(knownIds(null).size).toBe(0)
   })
 })
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import type { EngineFinding, FindingRecord } from "@galley/contract/finding"
+import type { EngineFinding, FindingRecord, FindingState } from "@galley/contract/finding"
 import { clipText } from "./clip-text.ts"
 
 /** What Python takes for white space; JavaScript's `\s` differs in U+001C to U+001F, U+0085 and U+FEFF. */
@@ -35,10 +35,15 @@ export function uidOf(record: FindingRecord): string {
   return record.finding_id.length <= 64 ? record.finding_id : createHash("sha256").update(record.finding_id).digest("hex")
 }
 
+/** Every fingerprint under which a finding of this state may be reported again. */
+export function knownIds(state: FindingState | null): ReadonlySet<string> {
+  return new Set((state?.findings ?? []).flatMap((record) => [record.finding_id, ...(record.x?.aliases ?? [])]))
+}
+
 /** Body of a record as PR-Agent spells it, `**Title**\n\ntext`, so that PR-Agent repeating it arrives at the same fingerprint. */
 export function dynamicBody(title: string, body: string): string {
   const header = trim(title.replace(/[*\n\r]+/g, " ").replace(SPACES, " "))
-  const text = trim(body.replaceAll("```suggestion", "```text"))
+  const text = trim(body.replace(/```[ \t]*suggestion\b/gi, "```text"))
   if (header === "") return text
   return trim(`**${header.toLowerCase() === "possible bug" ? "Possible Issue" : header}**\n\n${text}`)
 }

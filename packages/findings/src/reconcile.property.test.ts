@@ -73,7 +73,7 @@ describe("any sequence of reviews of both kinds", () => {
       }),
       { numRuns: 200 },
     )
-  })
+  }, 30_000)
 
   test("Diff, Dynamic, Diff: every record keeps its id, text, priority and evidence", () => {
     const dynamicFinding = exampleFinding({ title: "From Dynamic", path: "src/b.ts", evidence: ["release(held)"] })

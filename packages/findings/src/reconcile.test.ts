@@ -138,6 +138,12 @@ describe("a finding seen again", () => {
     const { state } = runReconcile({ prior: earlierState("dynamic", [known]), confirmedIds: [id], head: nextHead([]), coverage })
     expect(state.findings[0]?.last_seen_head_sha).toBe(EARLIER_HEAD)
   })
+
+  test("is not confirmed at a path that is gone", () => {
+    const head = nextHead(["src/a.ts"], { headPaths: new Set() })
+    const { state } = runReconcile({ prior: earlierState("dynamic", [known]), confirmedIds: [id], head })
+    expect(state.findings[0]?.last_seen_head_sha).toBe(EARLIER_HEAD)
+  })
 })
 
 describe("Dynamic Review resolves", () => {
@@ -208,6 +214,11 @@ describe("Diff Review resolves by absence", () => {
     ["on a run the engine calls incomplete", { engineComplete: false }],
     ["at a path it did not cover", { coverage: exampleCoverage({ status: "partial", examinedPaths: ["src/b.ts"] }) }],
     ["at the same head again", { head: nextHead([], { headSha: EARLIER_HEAD }) }],
+    [
+      "at a path that left the change by an older push",
+      { coverage: exampleCoverage({ examinedPaths: [] }), head: nextHead([], { changedFiles: [] }) },
+    ],
+    ["at a head that was reviewed before", { prior: { ...earlierState("diff", [known]), last_run: { head_sha: HEAD } } }],
     ["that it reported at a place which does not hold", { droppedIds: [id] }],
     ["of Dynamic Review", { prior: earlierState("dynamic", [known]) }],
     [

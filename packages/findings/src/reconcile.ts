@@ -1,4 +1,5 @@
 import type { Coverage } from "@galley/contract/coverage"
+import { GalleyError } from "@galley/contract/errors"
 import type { EngineFinding, FindingRecord, FindingState } from "@galley/contract/finding"
 import type { ReviewKind } from "@galley/contract/settings"
 import { matchPrior, type ReportedFinding, uidOf } from "./finding-identity.ts"
@@ -91,8 +92,8 @@ function distinctReports(input: ReconcileInput): ReportedFinding[] {
   const reports = new Map<string, ReportedFinding>()
   for (const [index, finding] of input.kept.entries()) {
     const fingerprint = input.fingerprints[index]
-    if (fingerprint === undefined) throw new RangeError("every kept finding needs a fingerprint")
-    if (!reports.has(fingerprint)) reports.set(fingerprint, { finding, fingerprint })
+    if (fingerprint === undefined) throw new GalleyError("internal_error", "a kept finding has no fingerprint")
+    reports.set(fingerprint, { finding, fingerprint })
   }
   return [...reports.values()]
 }
@@ -108,7 +109,6 @@ function next(record: FindingRecord, input: ReconcileInput, run: RunStamp): Find
 
 function isConfirmed(record: FindingRecord, input: ReconcileInput): boolean {
   return (
-    input.kind === "dynamic" &&
     input.confirmedIds.includes(uidOf(record)) &&
     input.coverage.examinedPaths.includes(record.path) &&
     input.head.headPaths.has(record.path)

@@ -178,6 +178,13 @@ describe("the limits", () => {
     expect(comment).toContain("> Shortened to fit GitHub's limit: ")
   })
 
+  test("count characters as well as bytes", () => {
+    for (let length = 31_000; length < 33_000; length += 100) {
+      const comment = render({ prior: { schema_version: 1, findings: [stockRecord({ body: "b".repeat(length) })] } })
+      expect(comment.length).toBeLessThanOrEqual(65_000)
+    }
+  })
+
   test("leave a comment that fits whole", () => {
     expect(render({ findings: [long(1, "x".repeat(4_000))] })).not.toContain("Shortened")
   })

@@ -9,7 +9,7 @@ export type ValidationOptions = Readonly<{
   maxFindings: number
   /** PR-Agent's own fingerprint per finding, in the same order; computed when null or left out. */
   fingerprints?: readonly string[] | null
-  /** Ids and aliases of prior records: only a new finding must overlap the change. */
+  /** Fingerprints of prior records (`knownIds`): only a new finding must overlap the change. */
   knownIds?: ReadonlySet<string>
 }>
 

@@ -1,10 +1,12 @@
+import { GalleyError } from "@galley/contract/errors"
+
 /** A longer address is not worth its bytes in a comment. */
 const MAX_LENGTH = 1_000
 
-/** An http(s) address without the characters that could end a Markdown link. Throws a TypeError for anything else. */
+/** An http(s) address without the characters that could end a Markdown link. Throws `internal_error` for another scheme. */
 export function linkTarget(address: string): string {
   const url = new URL(address)
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw new TypeError("expected an http(s) address")
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw new GalleyError("internal_error", "expected an http(s) address")
   return url.href.replaceAll("(", "%28").replaceAll(")", "%29")
 }
 

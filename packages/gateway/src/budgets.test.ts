@@ -62,6 +62,16 @@ describe("the budget of a job", () => {
     expect(Number(model.calls[1]?.body.max_tokens)).toBeLessThan(2_000)
   })
 
+  test("allows a few calls at a time", async () => {
+    const { gateway, model } = await openGateway([() => undefined])
+    const calls = Array.from({ length: 5 }, () => callModel(gateway).catch(() => null))
+    expect((await Promise.any(calls))?.status).toBe(422)
+    expect(gateway.verdict()?.code).toBe("model_request_invalid")
+    expect(model.calls.length).toBeLessThanOrEqual(4)
+    await gateway.close()
+    await Promise.all(calls)
+  })
+
   test("refuses a request that does not fit the context window", async () => {
     const { gateway, model } = await openGateway([fine], { model: { contextTokens: 1_000 } })
     await callModel(gateway, { ...hello, messages: [{ role: "user", content: "word ".repeat(1_000) }] })

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { GalleyError } from "@galley/contract/errors"
 import type { Usage } from "@galley/contract/usage"
-import { redact } from "@galley/redaction/redact"
 import type { Agent } from "undici"
 import { callModel, type ModelResponse, refusalCode } from "./call-model.ts"
 import { checkAnswer } from "./check-answer.ts"
+import { cleanMessage } from "./clean-message.ts"
 import type { GatewayOptions } from "./gateway.ts"
 import { readBody } from "./http-edge.ts"
 import type { Ledger, Reservation, TokenUsage } from "./ledger.ts"
-import { type Message, type ModelRequest, parseModelRequest, upstreamBody, wantedOutputTokens } from "./model-request.ts"
+import { type ModelRequest, parseModelRequest, upstreamBody, wantedOutputTokens } from "./model-request.ts"
 import { type ModelAnswer, readAnswer, readUsage } from "./read-answer.ts"
 import { boundToolResults, type ToolHistory } from "./tool-results.ts"
 import { writeAnswer } from "./write-answer.ts"
@@ -40,7 +40,7 @@ export async function answerModelCall(
   const raw = await readBody(incoming, limits.maxModelRequestBytes, "model_request_too_large")
   const { request, history } = prepare(route, parseModelRequest(raw))
   const stream = request.stream ?? false
-  const reservation = ledger.reserve(Buffer.byteLength(JSON.stringify(request)), wantedOutputTokens(request, model.outputTokens))
+  const reservation = ledger.reserve(raw.length - history.cutBytes, wantedOutputTokens(request, model.outputTokens))
   for (const path of history.files) record.examined.add(path)
   const body = upstreamBody(request, model.upstreamModel, reservation.outputTokens)
   const result = await callModel(agent, model, body, { stream, limits, signal })
@@ -60,52 +60,42 @@ export function combinedUsage(route: Pick<ModelRoute, "ledger" | "record">): Usa
   return { ...route.ledger.usage(), ...route.record.usage }
 }
 
-/** Takes secrets out, bounds the tool results and checks what they add up to. */
+/** Takes secrets out of the messages and bounds the tool results. Throws when the engine used or offers what the job does not allow. */
 function prepare(route: ModelRoute, parsed: ModelRequest): { request: ModelRequest; history: ToolHistory } {
-  const { options, secrets, record } = route
-  const { tools, limits, usageSoFar } = options
-  const messages = parsed.messages.map((message) => cleanMessage(message, secrets))
-  const offered = [...(tools?.allowed ?? []), ...(tools === null ? [] : [tools.resultTool])]
-  if (parsed.tools?.some((tool) => !offered.includes(tool.function.name))) {
+  const { tools, limits } = route.options
+  const messages = parsed.messages.map((message) => cleanMessage(message, route.secrets))
+  const offered = parsed.tools?.map((tool) => tool.function.name) ?? []
+  if (offered.some((name) => !tools?.allowed.includes(name) && name !== tools?.resultTool)) {
     throw new GalleyError("tool_not_allowed", "the engine offers the model a tool outside the allow-list")
   }
-  if (tools === null) {
-    if (messages.some((message) => message.role === "tool"))
-      throw new GalleyError("tool_not_allowed", "a tool result in a review without tools")
-    return { request: { ...parsed, messages }, history: { messages, calls: 0, resultBytes: 0, files: new Set() } }
+  if (tools === null && messages.some((message) => message.role === "tool")) {
+    throw new GalleyError("tool_not_allowed", "a tool result in a review without tools")
   }
+  if (tools === null) return { request: { ...parsed, messages }, history: noTools }
   const seen = boundToolResults(messages, tools.treePath, tools.resultTool, limits.maxToolResultBytes)
   // What was released counts even if the engine leaves it out of its conversation.
-  const history = { ...seen, calls: Math.max(record.usage.toolCalls, seen.calls) }
+  const history = { ...seen, calls: Math.max(route.record.usage.toolCalls, seen.calls) }
+  countTools(route, history)
+  return { request: { ...parsed, messages: [...history.messages] }, history }
+}
+
+const noTools: ToolHistory = { messages: [], calls: 0, resultBytes: 0, cutBytes: 0, files: new Set() }
+
+/** Books what the conversation shows. Throws `tool_limit_exceeded`, `tool_files_exceeded`, `tool_results_exceeded`. */
+function countTools({ options, record }: ModelRoute, history: ToolHistory): void {
+  const { limits, usageSoFar: before } = options
   record.usage = {
     toolCalls: history.calls,
     toolFiles: new Set([...record.examined, ...history.files]).size,
     toolResultBytes: Math.max(record.usage.toolResultBytes, history.resultBytes),
   }
-  if (usageSoFar.toolCalls + history.calls > limits.maxToolCalls) throw new GalleyError("tool_limit_exceeded", "too many tool calls")
-  if (usageSoFar.toolFiles + record.usage.toolFiles > limits.maxToolFiles) throw new GalleyError("tool_files_exceeded", "too many files")
-  if (usageSoFar.toolResultBytes + history.resultBytes > limits.maxToolResultsBytes) {
-    throw new GalleyError("tool_results_exceeded", "the tool results are too large together")
-  }
-  return { request: { ...parsed, messages: [...history.messages] }, history }
-}
-
-function cleanMessage(message: Message, secrets: readonly string[]): Message {
-  const clean = (text: string): string => redact(text, secrets).text
-  if (message.role !== "assistant") return { ...message, content: clean(message.content) }
-  return {
-    ...message,
-    ...(message.content ? { content: clean(message.content) } : {}),
-    ...(message.reasoning_content ? { reasoning_content: clean(message.reasoning_content) } : {}),
-    ...(message.tool_calls ? { tool_calls: message.tool_calls.map((call) => cleanCall(call, clean)) } : {}),
+  const { toolCalls, toolFiles } = record.usage
+  if (before.toolCalls + toolCalls > limits.maxToolCalls) throw new GalleyError("tool_limit_exceeded", `${toolCalls} tool calls`)
+  if (before.toolFiles + toolFiles > limits.maxToolFiles) throw new GalleyError("tool_files_exceeded", `${toolFiles} files`)
+  if (before.toolResultBytes + history.resultBytes > limits.maxToolResultsBytes) {
+    throw new GalleyError("tool_results_exceeded", `${history.resultBytes} bytes of tool results`)
   }
 }
-
-function cleanCall(call: AssistantCall, clean: (text: string) => string): AssistantCall {
-  return { ...call, function: { ...call.function, arguments: clean(call.function.arguments) } }
-}
-
-type AssistantCall = NonNullable<Extract<Message, { role: "assistant" }>["tool_calls"]>[number]
 
 /** Books what the provider says, also for an answer that broke off; a refusal by status costs nothing. */
 function settle(reservation: Reservation, result: ModelResponse): TokenUsage | null {

@@ -10,8 +10,10 @@ import { answerModelCall, combinedUsage, type ModelRoute } from "./model-route.t
 import { openShim } from "./shim-routes.ts"
 
 const MODEL_PATH = "/v1/chat/completions"
-/** Requests under way at a time: an engine needs a handful, and each may hold a whole body in memory. */
-const MAX_CONNECTIONS = 16
+/** PR-Agent reads contents in parallel, and takes a connection that is refused for an empty file. */
+const MAX_CONNECTIONS = 128
+/** Model calls under way at a time: an engine makes one, and each may hold whole bodies in memory. */
+const MAX_PARALLEL_CALLS = 4
 const MAX_REFUSALS = 100
 
 /**
@@ -25,6 +27,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const closing = new AbortController()
   const refusals: string[] = []
   let verdict: GatewayVerdict | null = null
+  let parallelCalls = 0
   const route: ModelRoute = {
     options,
     secrets,
@@ -40,15 +43,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   async function answerModel(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController()
-    response.once("close", () => gone.abort())
+    response.once("close", () => {
+      if (!response.writableFinished) gone.abort()
+    })
+    parallelCalls += 1
     try {
       if (verdict !== null) throw new GalleyError(verdict.code, "the job has already failed")
+      if (parallelCalls > MAX_PARALLEL_CALLS) throw new GalleyError("model_request_invalid", "too many model calls at a time")
       await answerModelCall(route, request, response, AbortSignal.any([closing.signal, gone.signal]))
     } catch (error) {
       // An engine that hung up, or a gateway that closes, is no failure of the model.
       if (gone.signal.aborted || closing.signal.aborted) return
       judge(error)
       refuseModelCall(response)
+    } finally {
+      parallelCalls -= 1
     }
   }
 

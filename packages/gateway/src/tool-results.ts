@@ -10,6 +10,8 @@ export type ToolHistory = Readonly<{
   messages: readonly Message[]
   calls: number
   resultBytes: number
+  /** Bytes of results that were cut off. */
+  cutBytes: number
   /** Relative to the export. */
   files: ReadonlySet<string>
 }>
@@ -24,11 +26,13 @@ export function boundToolResults(messages: readonly Message[], treePath: string,
   const files = new Set<string>()
   let calls = 0
   let resultBytes = 0
+  let cutBytes = 0
   const bounded = messages.map((message): Message => {
     if (message.role === "assistant") calls += message.tool_calls?.filter((call) => call.function.name !== resultTool).length ?? 0
     if (message.role !== "tool") return message
     const content = cutText(message.content, maxResultBytes)
     resultBytes += Buffer.byteLength(content)
+    cutBytes += Buffer.byteLength(message.content) - Buffer.byteLength(content)
     for (const path of filesInResult(content)) {
       const inside = relativeInside(treePath, path)
       if (inside === null) throw new GalleyError("tool_not_allowed", "a tool result holds a file from outside the export")
@@ -36,7 +40,7 @@ export function boundToolResults(messages: readonly Message[], treePath: string,
     }
     return { ...message, content }
   })
-  return { messages: bounded, calls, resultBytes, files }
+  return { messages: bounded, calls, resultBytes, cutBytes, files }
 }
 
 /** At most `maxBytes` of UTF-8 with the marker; a character on the border goes as a whole. */

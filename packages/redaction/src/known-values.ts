@@ -5,7 +5,9 @@ const MIN_LENGTH = 8
 export function redactKnownValues(text: string, secrets: readonly string[]): { text: string; count: number } {
   let clean = text
   let count = 0
-  for (const form of new Set(secrets.filter((secret) => secret.length >= MIN_LENGTH).flatMap(forms))) {
+  const all = new Set(secrets.filter((secret) => secret.length >= MIN_LENGTH).flatMap(forms))
+  // Longest first: one secret may begin with another, and its rest must not stay.
+  for (const form of [...all].toSorted((a, b) => b.length - a.length)) {
     if (!clean.includes(form)) continue
     const parts = clean.split(form)
     count += parts.length - 1
@@ -14,7 +16,6 @@ export function redactKnownValues(text: string, secrets: readonly string[]): { t
   return { text: clean, count }
 }
 
-/** Longest first is not needed: no form contains another but for plain text, which then is the same string. */
 function forms(secret: string): string[] {
   const encoded = [0, 1, 2].map((offset) => base64Inside(secret, offset))
   return [

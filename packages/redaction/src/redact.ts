@@ -8,8 +8,8 @@ import { redactLine, secretHint } from "./rules.ts"
  * Each secret becomes `[redacted:<rule>]`; the number of lines, and in a diff the sign of each line, stay as they were, so that line
  * numbers remain right. Labels and user names beside a secret stay readable. Redacting twice changes nothing.
  *
- * Not recognised: unlabelled secrets without a known shape, a secret split over several lines, and the middle of a private key whose
- * first and last line are both missing.
+ * Not recognised: a secret without a known shape that has no label, or a label but only letters; a secret split over several lines; the
+ * middle of a private key whose first and last line are both missing.
  *
  * @param knownSecrets values to remove wherever they stand, also base64 and URL encoded; those under 8 characters are ignored,
  * because they would match ordinary text

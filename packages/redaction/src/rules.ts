@@ -47,7 +47,7 @@ const rules: readonly Rule[] = [
   {
     name: "password",
     pattern:
-      /(?<keep>(?:password|passwd|passphrase|pwd|secret|token|credentials?|(?:api|access|auth|private|secret|encryption|signing|account)[_-]?key)["'`\]]{0,2}\s{0,5}(?::=|=>|={1,3}|:)\s{0,5}["'`])(?!\[redacted:)[^\s"'`\\]{8,200}(?=["'`])/gi,
+      /(?<keep>(?:password|passwd|passphrase|pwd|secret|token|credentials?|(?:api|access|auth|private|secret|encryption|signing|account)[_-]?key)["'`\]]{0,2}\s{0,5}(?::=|=>|={1,3}|:)\s{0,5}["'`])(?!\[redacted:)[^\s"'`\\]{6,200}(?=["'`])/gi,
     isSecret: looksRandom,
   },
   {
@@ -67,8 +67,7 @@ const hints: readonly RegExp[] = [
   /(?<=gh[pousr]|github_pat|[Nn][Pp][Mm]|[sr]k_(?:live|test|prod)|whsec|sk|pypi|glpat|pplx|[Xx][Oo][Xx][A-Za-z]|[Xx][Aa][Pp][Pp]|GOCSPX)[_-][A-Za-z0-9_-]{7}/,
   /\.(?:ey|(?<=hooks\.slack\.)com)/,
   /:\/\/[^\s:@/'"`<>]{0,100}:/,
-  /[:=,](?<=[detnysDETNYS]["'`\]]{0,2}\s{0,5}.)(?<=(?:[Pp]assw(?:or)?d|[Pp]assphrase|[Pp]wd|[Ss]ecret|[Tt]oken|[Kk]ey|[Cc]redentials?|PASSW(?:OR)?D|PASSPHRASE|PWD|SECRET|TOKEN|KEY|CREDENTIALS?)["'`\]]{0,2}\s{0,5}.)[:=>]{0,2}\s{0,5}["'`]?[^\s"'`\\]{8}/,
-  /[Aa](?:uthorization|UTHORIZATION)["'`]?\s{0,5}[:=,]/,
+  /[:=,](?<=[detnysDETNYS]["'`\]]{0,2}\s{0,5}.)(?<=(?:[Pp]assw(?:or)?d|[Pp]assphrase|[Pp]wd|[Ss]ecret|[Tt]oken|[Kk]ey|[Cc]redentials?|[Aa]uthorization|PASSW(?:OR)?D|PASSPHRASE|PWD|SECRET|TOKEN|KEY|CREDENTIALS?|AUTHORIZATION)["'`\]]{0,2}\s{0,5}.)[:=>]{0,2}\s{0,5}["'`]?(?:[^\s"'`\\]{6}|[Bb]earer|[Bb]asic|[Tt]oken)/,
 ]
 
 /** Finds the next hint; global, so keep `lastIndex` in a copy. */
@@ -108,5 +107,5 @@ function isNoPlaceholder(secret: string): boolean {
 }
 
 function looksRandom(secret: string): boolean {
-  return isNoPlaceholder(secret) && /\d/.test(secret) && /[A-Za-z]/.test(secret)
+  return isNoPlaceholder(secret) && /[\d!@#$%^&*]/.test(secret) && /[A-Za-z]/.test(secret)
 }

@@ -80,5 +80,5 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 function connect(url: string, options: postgres.Options<Record<string, never>>): Sql {
   // GitHub's ids and our fences stay far below 2^53, so they are plain numbers here as in JSON.
   const int8 = { to: 20, from: [20], parse: Number, serialize: String }
-  return postgres(url, { ...options, onnotice: () => {}, types: { int8 } }) as Sql
+  return postgres(url, { ...options, connect_timeout: 5, onnotice: () => {}, types: { int8 } }) as Sql
 }

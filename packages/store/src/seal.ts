@@ -43,10 +43,10 @@ export function openSecret(ring: KeyRing, { keyId, sealed }: Sealed, context: Se
   const key = [ring.current, ring.previous].find((candidate) => candidate?.id === keyId)
   if (!key) throw new GalleyError("config_invalid", `no key ${keyId} to open the ${context.purpose}`)
   const bytes = Buffer.from(sealed)
-  const decipher = createDecipheriv("aes-256-gcm", checkedKey(key), bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
-  decipher.setAAD(additionalData(keyId, context))
-  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
   try {
+    const decipher = createDecipheriv("aes-256-gcm", checkedKey(key), bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+    decipher.setAAD(additionalData(keyId, context))
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
     return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString("utf8")
   } catch (cause) {
     throw new GalleyError("config_invalid", `the ${context.purpose} does not open`, { cause })

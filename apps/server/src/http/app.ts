@@ -7,10 +7,10 @@ import type { TaskWork } from "../tasks/work-tasks.ts"
 import { errorAnswer } from "./error-answer.ts"
 import { healthRoutes } from "./health-routes.ts"
 
-export type AppParts = Readonly<{ context: ServerContext; desk: LeaseDesk; tasks: TaskWork; migrationsDirectory: string | undefined }>
+export type AppParts = Readonly<{ context: ServerContext; desk: LeaseDesk; tasks: TaskWork }>
 
 /** All routes of the server: webhooks, runner protocol, health. Each family answers its own errors. */
-export function createApp({ context, desk, tasks, migrationsDirectory }: AppParts): Hono {
+export function createApp({ context, desk, tasks }: AppParts): Hono {
   const app = new Hono()
   app.onError((error, c) => {
     const { status, body } = errorAnswer(error)
@@ -23,7 +23,7 @@ export function createApp({ context, desk, tasks, migrationsDirectory }: AppPart
     tasks.wake()
   })
   app.notFound((c) => c.json({ error: { code: "not_found", message: "there is no such address" } }, 404))
-  app.route("/", healthRoutes(context, migrationsDirectory))
+  app.route("/", healthRoutes(context))
   app.route("/", webhookRoute(context))
   app.route("/", runnerRoutes(context, desk))
   return app

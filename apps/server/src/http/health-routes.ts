@@ -4,12 +4,13 @@ import type { ServerContext } from "../context.ts"
 import { errorAnswer } from "./error-answer.ts"
 
 /** `GET /health/live`: the process answers. `GET /health/ready`: the database answers and its schema fits. */
-export function healthRoutes(context: ServerContext, migrationsDirectory: string | undefined): Hono {
+export function healthRoutes({ config }: ServerContext): Hono {
+  const schema = config.migrationsDirectory === undefined ? {} : { directory: config.migrationsDirectory }
   return new Hono()
     .get("/health/live", (c) => c.json({ status: "ok" }))
     .get("/health/ready", async (c) => {
       try {
-        await assertSchema(context.config.databaseUrl, migrationsDirectory === undefined ? {} : { directory: migrationsDirectory })
+        await assertSchema(config.databaseUrl, schema)
         return c.json({ status: "ok" })
       } catch (error) {
         return c.json(errorAnswer(error).body, 503)

@@ -2,7 +2,7 @@ import { z } from "zod"
 import type { Context } from "../context.ts"
 import { emitInstallation } from "../payloads/installation-payload.ts"
 import { notFound } from "../rest-error.ts"
-import { accountOf, type Installation, nextId, timestamp } from "../state.ts"
+import { type Account, accountOf, type Installation, nextId, timestamp } from "../state.ts"
 
 export const PermissionsInput = z.record(z.string(), z.enum(["read", "write", "admin"]))
 
@@ -37,6 +37,17 @@ export function createInstallation(context: Context, input: RegisterInstallation
 /** Installs the App on an account; sends `installation.created`. */
 export async function registerInstallation(context: Context, input: RegisterInstallation): Promise<Installation> {
   const installation = createInstallation(context, input)
+  await emitInstallation(context, "created", installation)
+  return installation
+}
+
+/** Installs the App on every repository of an account at once; sends `installation.created`. */
+export async function installOn(context: Context, account: Account): Promise<Installation> {
+  const accountType = account.type === "User" ? account.type : "Organization"
+  const installation = createInstallation(context, { account: account.login, accountType })
+  for (const repository of context.state.repositories.values()) {
+    if (repository.owner === account) installation.repositoryIds.add(repository.id)
+  }
   await emitInstallation(context, "created", installation)
   return installation
 }

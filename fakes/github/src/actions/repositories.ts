@@ -17,6 +17,8 @@ export const RegisterRepository = z.strictObject({
   /** A bare repository, `.git` directory or work tree on disk. It is only read. */
   gitDirectory: z.string().min(1),
   private: z.boolean().default(true),
+  /** Left out: the branch HEAD names on disk. */
+  defaultBranch: z.string().min(1).optional(),
   /** Left out or null: the App is not installed here. An unknown id is installed on the owner's account. */
   installationId: z.int().positive().nullable().default(null),
   /** Login to role. The owner is always the owner. */
@@ -33,7 +35,7 @@ export async function registerRepository(context: Context, input: RegisterReposi
   const mirrorDirectory = await createMirror(context.mirrorsRoot, id, gitDirectory)
   const repository = createRepository(context, { id, owner: accountOf(state, owner, ownerType), name, mirrorDirectory })
   repository.private = given.private
-  repository.defaultBranch = await readDefaultBranch(mirrorDirectory)
+  repository.defaultBranch = given.defaultBranch ?? (await readDefaultBranch(mirrorDirectory))
   for (const [login, role] of Object.entries(collaborators)) {
     repository.collaborators.set(accountOf(state, login).login.toLowerCase(), role)
   }

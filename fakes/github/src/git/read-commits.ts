@@ -1,6 +1,7 @@
+import { timestamp } from "../state.ts"
 import { readGit } from "./run-git.ts"
 
-/** A commit as GitHub describes it; times are ISO 8601. */
+/** A commit as GitHub describes it; times are UTC (`...Z`). */
 export type Commit = Readonly<{
   sha: string
   treeSha: string
@@ -40,7 +41,12 @@ function parse(text: string): Commit[] {
       treeSha,
       parents: parents.split(" ").filter(Boolean),
       message: message.trimEnd(),
-      author: { name: an, email: ae, date: aI },
-      committer: { name: cn, email: ce, date: cI },
+      author: { name: an, email: ae, date: utc(aI) },
+      committer: { name: cn, email: ce, date: utc(cI) },
     }))
+}
+
+/** Git writes the author's own time zone, GitHub always UTC. */
+function utc(date: string): string {
+  return timestamp(Date.parse(date))
 }

@@ -26,6 +26,7 @@ export async function emitRepositoryEvent(
       ...payload,
       repository: repositoryView(repository, links),
       ...(repository.owner.type === "Organization" && { organization: organizationView(repository.owner, links) }),
+      ...enterprisePart(context),
       installation: { id: installation.id, node_id: nodeId("Integration Installation", installation.id) },
       sender: accountView(sender, links),
     },
@@ -49,4 +50,23 @@ export function organizationView(account: Account, links: Links) {
     avatar_url: `${links.web}/avatars/u/${account.id}`,
     description: null,
   }
+}
+
+/** Names the enterprise in what a GHES host sends; nothing for github.com. */
+export function enterprisePart({ links, state }: Context) {
+  if (state.webhook.enterpriseHost === null) return {}
+  const name = "Fake Enterprise"
+  const enterprise = {
+    id: 1,
+    slug: "fake-enterprise",
+    name,
+    node_id: nodeId("Business", 1),
+    avatar_url: `${links.web}/avatars/b/1`,
+    description: null,
+    website_url: null,
+    html_url: `${links.web}/businesses/fake-enterprise`,
+    created_at: state.app.createdAt,
+    updated_at: state.app.createdAt,
+  }
+  return { enterprise }
 }

@@ -29,9 +29,9 @@ const Webhook = z.strictObject({
   enterpriseHost: z.string().nullable().exactOptional(),
 })
 const Drop = z.strictObject({
-  event: z.string().nullable().optional(),
-  times: z.int().positive().optional(),
-  listed: z.boolean().optional(),
+  event: z.string().nullable().exactOptional(),
+  times: z.int().positive().exactOptional(),
+  listed: z.boolean().exactOptional(),
 })
 const Id = z.strictObject({ id: z.int().positive() })
 

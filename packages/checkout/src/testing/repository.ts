@@ -17,7 +17,7 @@ export type TestRepository = Readonly<{
   publish(base: string, head: string): void
 }>
 
-export function createTestRepository(root: string, name: string): TestRepository {
+export function createTestRepository(root: string, name: string, objectFormat = "sha1"): TestRepository {
   const directory = join(root, name)
   const git = (args: readonly string[], input: string | Buffer = "", dates: Readonly<Record<string, string>> = {}): string => {
     const env = {
@@ -35,7 +35,7 @@ export function createTestRepository(root: string, name: string): TestRepository
     if (result.status !== 0) throw new Error(`git ${args.join(" ")}: ${result.stderr}`)
     return result.stdout.toString().trim()
   }
-  git(["init", "-q", "--bare", "--template=", "--initial-branch=main"])
+  git(["init", "-q", "--bare", "--template=", "--initial-branch=main", `--object-format=${objectFormat}`])
   for (const key of ["uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"]) git(["config", key, "true"])
   return {
     name,

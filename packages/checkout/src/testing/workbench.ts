@@ -14,7 +14,7 @@ export type Options = Partial<Omit<CheckoutRequest, "limits">> & Readonly<{ limi
 export type Workbench = Readonly<{
   root: string
   server: GitServer
-  repository(name: string): TestRepository
+  repository(name: string, objectFormat?: "sha256"): TestRepository
   /** A request for `repository` with a fresh job directory. */
   request(repository: string, baseSha: string, headSha: string, options?: Options): CheckoutRequest
   prepare(repository: string, baseSha: string, headSha: string, options?: Options): Promise<Checkout>
@@ -41,7 +41,7 @@ export async function openWorkbench(): Promise<Workbench> {
     root: repositories,
     server,
     request,
-    repository: (name) => createTestRepository(repositories, name),
+    repository: (name, objectFormat) => createTestRepository(repositories, name, objectFormat),
     prepare: (...args) => prepareCheckout(request(...args), AbortSignal.timeout(60_000)),
     async close() {
       await server.close()

@@ -6,7 +6,7 @@ import { issueFindings } from "./issue-findings.ts"
 import { judgeRun } from "./judge-run.ts"
 
 const recordText = readFileSync(new URL("../fixtures/first-run.record.jsonl", import.meta.url), "utf8")
-const traces = { exitCode: 0, exitSignal: null, recordText, finishReasons: ["stop"], shimFailures: [] }
+const traces = { exitCode: 0, exitSignal: null, recordText, modelAnswers: 1 }
 const { issues, state } = judgeRun(traces, "dd6803558bd1e09cee63c2b42c3e014ff0625c0f")
 
 const stateWith = (finding_id: string, path: string, body: string): FindingState => ({

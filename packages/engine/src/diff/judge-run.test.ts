@@ -5,7 +5,7 @@ import { judgeRun, type RunTraces } from "./judge-run.ts"
 
 const HEAD = "dd6803558bd1e09cee63c2b42c3e014ff0625c0f"
 const recordText = readFileSync(new URL("../fixtures/first-run.record.jsonl", import.meta.url), "utf8")
-const good: RunTraces = { exitCode: 0, exitSignal: null, recordText, finishReasons: ["stop"], shimFailures: [] }
+const good: RunTraces = { exitCode: 0, exitSignal: null, recordText, modelAnswers: 1 }
 
 function code(change: Partial<RunTraces>, head = HEAD): string {
   try {
@@ -35,10 +35,7 @@ describe("judgeRun", () => {
     ["a wrong argument", { exitCode: 2 }, "engine_config"],
     ["a failed run, even with a record", { exitCode: 1 }, "engine_failed"],
     ["a process ended by a signal", { exitCode: null, exitSignal: "SIGSEGV" }, "engine_crashed"],
-    ["a call the shim refused", { shimFailures: ["GET /x -> 403"] }, "github_shim_refused"],
-    ["a cut answer, which PR-Agent accepts", { finishReasons: ["length"] }, "model_answer_cut"],
-    ["a cut answer that PR-Agent could not read", { exitCode: 1, finishReasons: ["length"] }, "model_answer_cut"],
-    ["no model answer at all", { finishReasons: [] }, "engine_no_output"],
+    ["no model answer at all", { modelAnswers: 0 }, "engine_no_output"],
     ["no record", { recordText: "" }, "engine_no_output"],
     ["two records", { recordText: recordText + recordText }, "engine_no_output"],
     ["a record that is not JSON", { recordText: "{" }, "engine_no_output"],

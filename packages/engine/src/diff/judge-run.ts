@@ -10,8 +10,8 @@ export type RunTraces = Readonly<{
   exitSignal: string | null
   /** Content of the record file, one JSON object a line. */
   recordText: string
-  finishReasons: readonly string[]
-  shimFailures: readonly string[]
+  /** How many answers the model gave. */
+  modelAnswers: number
 }>
 
 export type RunJudgement = Readonly<{
@@ -31,13 +31,12 @@ const Record = z.object({
  * Decides whether a run of PR-Agent was a review. Exit 0 is not enough: it also exits 0 for a cut answer, a skipped request, a review it
  * could not store and an output it could not write. Pure.
  *
- * Throws `github_shim_refused`, `model_answer_cut`, `engine_config` (exit 2), `engine_failed` (another exit), `engine_crashed`
- * (a signal), or `engine_no_output` for everything that is not exactly one whole review of our head.
+ * Throws `engine_config` (exit 2), `engine_failed` (another exit), `engine_crashed` (a signal), or `engine_no_output` for everything that
+ * is not exactly one whole review of our head. What the gateway saw is for `gatewayFailure`.
  */
 export function judgeRun(traces: RunTraces, headSha: Sha): RunJudgement {
-  checkGateway(traces)
   checkExit(traces)
-  if (traces.finishReasons.length === 0) throw noOutput("no_model_answer")
+  if (traces.modelAnswers === 0) throw noOutput("no_model_answer")
   const record = onlyRecord(traces.recordText)
   const state = stateOf(record.markdown)
   const lastRun = state.last_run
@@ -48,12 +47,6 @@ export function judgeRun(traces: RunTraces, headSha: Sha): RunJudgement {
     excludedFiles: lastRun.excluded_files ?? [],
     complete: lastRun.complete === true,
   }
-}
-
-/** What the gateway saw explains an exit code, so it comes first. */
-function checkGateway({ finishReasons, shimFailures }: RunTraces): void {
-  if (shimFailures.length > 0) throw new GalleyError("github_shim_refused", "PR-Agent asked GitHub for what a job does not have")
-  if (finishReasons.some((reason) => reason !== "stop")) throw new GalleyError("model_answer_cut", "a model answer did not end normally")
 }
 
 function checkExit({ exitCode, exitSignal }: RunTraces): void {

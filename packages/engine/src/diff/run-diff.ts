@@ -38,8 +38,7 @@ export async function runDiff(job: EngineJob, signal: AbortSignal, prewarmed: Pr
     exitCode: exit.code,
     exitSignal: exit.signal,
     recordText: await readEngineFile(recordPath, MAX_RECORD_BYTES),
-    finishReasons: job.gateway.finishReasons(),
-    shimFailures: job.gateway.shimFailures(),
+    modelAnswers: job.gateway.finishReasons().length,
   }
   return diffReport(job, judgeRun(traces, job.checkout.headSha))
 }

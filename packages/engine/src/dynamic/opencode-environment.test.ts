@@ -19,6 +19,13 @@ describe("openCodeEnvironment", () => {
     expect(environment.PATH).toBe("/opt/galley/rg")
   })
 
+  test("gives the engine no text that it would replace by a variable or a file", () => {
+    const config = { prompt: "{env:OPENCODE_SERVER_PASSWORD} {file:/etc/hostname} \\{env:HOME} { env: }" }
+    const text = openCodeEnvironment(directories, { ripgrepDirectory: "/rg", password: "secret", config }).OPENCODE_CONFIG_CONTENT
+    expect(text).not.toMatch(/\{(?:env|file):/)
+    expect(JSON.parse(text ?? "")).toEqual(config)
+  })
+
   test("sets nothing but the names it lists", () => {
     const names = Object.keys(environment).filter((name) => !/^OPENCODE_(?:EXPERIMENTAL_)?DISABLE_/.test(name))
     expect(names.sort()).toEqual([

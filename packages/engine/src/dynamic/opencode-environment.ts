@@ -63,7 +63,15 @@ export function openCodeEnvironment(
     XDG_RUNTIME_DIR: directories.runtime,
     OPENCODE_DB: ":memory:",
     OPENCODE_SERVER_PASSWORD: options.password,
-    OPENCODE_CONFIG_CONTENT: JSON.stringify(options.config),
+    OPENCODE_CONFIG_CONTENT: inertJson(options.config),
     ...Object.fromEntries(SWITCHES.map((name) => [`OPENCODE_${name}`, "1"])),
   }
+}
+
+/**
+ * The engine replaces `{env:NAME}` and `{file:path}` anywhere in its configuration, also in the agent's prompt: a project's skill could
+ * otherwise send the server password or a file to the model. Spelled with an escape, the text reaches the model as it was written.
+ */
+function inertJson(config: object): string {
+  return JSON.stringify(config).replace(/\{(?=env:|file:)/g, "\\u007b")
 }

@@ -22,7 +22,6 @@ export async function runDynamic(job: EngineJob, signal: AbortSignal): Promise<E
   const prompt = composePrompt(job)
   const answer = await converse(job, prompt, signal)
   const result = structuredResult(answer, {
-    finishReasons: job.gateway.finishReasons(),
     maxFindings: job.lease.settings.maxFindings,
     treePath: job.checkout.treePath,
   })

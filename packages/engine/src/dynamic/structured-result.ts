@@ -7,11 +7,7 @@ const errorMeanings: Readonly<Record<string, GalleyErrorCode>> = {
   ContextOverflowError: "model_window_exceeded",
   ContentFilterError: "model_answer_cut",
 }
-/** How a model answer may end on the way to the result. Anything else was cut, and a result built on it is none. */
-const normalEnds: ReadonlySet<string> = new Set(["stop", "tool_calls"])
-
 export type ResultExpectation = Readonly<{
-  finishReasons: readonly string[]
   maxFindings: number
   /** Root of the export, for paths the model copied from a tool. */
   treePath: string
@@ -19,14 +15,10 @@ export type ResultExpectation = Readonly<{
 
 /**
  * The validated result of a review message. Pure.
- * Throws the meaning of the engine's error (`engine_failed` when it has none), `engine_no_output`, `model_answer_cut` or
- * `engine_output_invalid`.
+ * Throws the meaning of the engine's error (`engine_failed` when it has none), `engine_no_output` or `engine_output_invalid`.
  */
 export function structuredResult(answer: MessageAnswer, expected: ResultExpectation): DynamicResult {
   const { error, structured } = answer.info
-  if (expected.finishReasons.some((reason) => !normalEnds.has(reason))) {
-    throw new GalleyError("model_answer_cut", "a model answer did not end normally")
-  }
   if (error != null) {
     throw new GalleyError(errorMeanings[error.name] ?? "engine_failed", "the engine ended with an error", {
       details: { error: error.name },

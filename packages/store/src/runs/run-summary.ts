@@ -1,6 +1,6 @@
-import { and, desc, eq, type SQL } from "drizzle-orm"
+import { and, desc, eq, type SQL, sql } from "drizzle-orm"
 import type { Store } from "../database.ts"
-import { projects, pullRequests, reviewJobs, reviewRuns, runners } from "../schema.ts"
+import { projects, pullRequests, reviewJobs, reviewResults, reviewRuns, runners } from "../schema.ts"
 
 /** A run as a list shows it. */
 export interface RunSummary {
@@ -9,7 +9,13 @@ export interface RunSummary {
   project: Pick<typeof projects.$inferSelect, "id" | "owner" | "name">
   pullRequest: Pick<typeof pullRequests.$inferSelect, "id" | "number" | "title" | "webUrl" | "commentId">
   runnerName: string | null
+  /** Findings that were active after the run; null until it handed a result over. */
+  activeFindings: number | null
 }
+
+const activeFindings = sql<
+  number | null
+>`jsonb_array_length(jsonb_path_query_array(${reviewResults.findings}, '$[*] ? (@.state == "active")'))`
 
 /** Newest first. */
 export function selectRuns({ db }: Store, limit: number, conditions: (SQL | undefined)[]): Promise<RunSummary[]> {
@@ -32,12 +38,14 @@ export function selectRuns({ db }: Store, limit: number, conditions: (SQL | unde
         commentId: pullRequests.commentId,
       },
       runnerName: runners.name,
+      activeFindings,
     })
     .from(reviewRuns)
     .innerJoin(reviewJobs, eq(reviewJobs.id, reviewRuns.jobId))
     .innerJoin(projects, eq(projects.id, reviewRuns.projectId))
     .innerJoin(pullRequests, eq(pullRequests.id, reviewRuns.pullRequestId))
     .leftJoin(runners, eq(runners.id, reviewRuns.runnerId))
+    .leftJoin(reviewResults, eq(reviewResults.runId, reviewRuns.id))
     .where(and(...conditions))
     .orderBy(desc(reviewRuns.startedAt), desc(reviewRuns.id))
     .limit(limit)

@@ -1,0 +1,45 @@
+import { GalleyError } from "@galley/contract/errors"
+import { createSession } from "@galley/store/sessions/create-session"
+import { deleteSession } from "@galley/store/sessions/delete-session"
+import { listWorkspaces } from "@galley/store/workspaces/list-workspaces"
+import { Hono } from "hono"
+import { requireUser } from "../access/require-access.ts"
+import { clearSessionCookie, readSessionCookie, writeSessionCookie } from "../access/session-cookie.ts"
+import type { PageEnv, PageParts } from "../page-env.ts"
+import { wantsJson } from "../request-values.ts"
+import type { SignedInAnswer } from "../shapes.ts"
+import { page } from "../views/layout.tsx"
+import { SignInPage } from "../views/sign-in-page.tsx"
+
+/** The way in and out. */
+export function signInRoutes({ context }: PageParts): Hono<PageEnv> {
+  const { store, config } = context
+  const app = new Hono<PageEnv>()
+
+  app.get("/", async (c) => {
+    const [workspace] = await listWorkspaces(store, requireUser(c).userId)
+    if (workspace === undefined) throw new GalleyError("forbidden", "you belong to no workspace yet")
+    return c.redirect(`/w/${workspace.slug}/projects`, 303)
+  })
+
+  app.get("/sign-in", (c) => (c.get("user") === null ? c.html(page(<SignInPage c={c} demoLogin={config.demoLogin} />)) : c.redirect("/", 303)))
+
+  app.post("/sign-in/demo", async (c) => {
+    const userId = config.demoLogin ? context.demoUserId : null
+    if (userId === null) throw new GalleyError("not_found", "the demo login is off")
+    const old = readSessionCookie(c, config.publicUrl)
+    if (old !== undefined) await deleteSession(store, old)
+    writeSessionCookie(c, config.publicUrl, await createSession(store, userId))
+    if (!wantsJson(c)) return c.redirect("/", 303)
+    const workspaces = await listWorkspaces(store, userId)
+    return c.json({ workspaces: workspaces.map(({ slug, name }) => ({ slug, name })) } satisfies SignedInAnswer)
+  })
+
+  app.post("/sign-out", async (c) => {
+    const id = readSessionCookie(c, config.publicUrl)
+    if (id !== undefined) await deleteSession(store, id)
+    clearSessionCookie(c, config.publicUrl)
+    return c.redirect("/sign-in", 303)
+  })
+  return app
+}

@@ -1,0 +1,61 @@
+import { connectGitHubApp } from "@galley/github/github-app"
+import { openStore } from "@galley/store/database"
+import { assertSchema } from "@galley/store/migrate"
+import type { Hono } from "hono"
+import type { Logger } from "pino"
+import type { ServerConfig } from "../config.ts"
+import type { ServerContext } from "../context.ts"
+import { createApp } from "../http/app.ts"
+import { openLeaseDesk } from "../runner-api/lease-desk.ts"
+import { syncInstallations } from "../tasks/sync-installations.ts"
+import { workTasks } from "../tasks/work-tasks.ts"
+import { bootstrap } from "./bootstrap.ts"
+import { keyRingOf } from "./key-ring.ts"
+
+/** A server that works but does not listen yet. */
+export type OpenServer = Readonly<{
+  app: Hono
+  context: ServerContext
+  /** Answers waiting runners, so that no request holds the listener open. */
+  stopWaiting(): Promise<void>
+  /** Ends tasks and connections. */
+  close(): Promise<void>
+}>
+
+const GITHUB_TIMEOUT_MS = 15_000
+
+/**
+ * Opens everything a server works with, from nothing but its configuration.
+ *
+ * @throws `schema_too_old` for a database that has to be migrated first, and the codes of `githubFault` when the App cannot be read
+ */
+export async function openServer(config: ServerConfig, log: Logger): Promise<OpenServer> {
+  await assertSchema(config.databaseUrl, config.migrationsDirectory === undefined ? {} : { directory: config.migrationsDirectory })
+  const store = await openStore({
+    url: config.databaseUrl,
+    keyRing: keyRingOf(config.masterKeys),
+    applicationName: "galley-server",
+    onError: (error) => log.error({ err: error }, "background database work failed"),
+  })
+  try {
+    const github = connectGitHubApp({ ...config.github, userAgent: "galley", timeoutMs: GITHUB_TIMEOUT_MS })
+    const made = await bootstrap(store, config, github)
+    const context: ServerContext = { config, store, github, log, ...made }
+    await syncInstallations(context)
+    const desk = await openLeaseDesk(context)
+    const tasks = await workTasks(context)
+    return {
+      app: createApp({ context, desk, tasks }),
+      context,
+      stopWaiting: () => desk.close(),
+      async close() {
+        await desk.close()
+        await tasks.stop()
+        await store.close()
+      },
+    }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}

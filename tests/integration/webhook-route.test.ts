@@ -1,0 +1,137 @@
+import { createHmac, randomUUID } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { startTestServer, type TestServer, WEBHOOK_SECRET } from "./server-fixture.ts"
+
+const fixtures = new URL("../../packages/github/src/fixtures/webhooks/", import.meta.url)
+const payload = (file: string) => JSON.parse(readFileSync(new URL(file, fixtures), "utf8"))
+type Recorded = {
+  file: string
+  event: string
+  host: string
+  outcome: "queued" | "ignored" | "cancels" | "updates" | "no_job"
+  reason: string | null
+}
+const recorded: Recorded[] = payload("index.json")
+
+/** Makes the payload's installation and repository known, and the project active. */
+async function knowTheProject(server: TestServer, body: ReturnType<typeof payload>): Promise<void> {
+  const { repository } = body
+  if (body.installation === undefined || repository === undefined) return
+  await server.deliver("installation", {
+    action: "created",
+    installation: { id: body.installation.id, account: { login: repository.owner.login, id: 1 } },
+    repositories: [{ id: repository.id, name: repository.name, full_name: repository.full_name, private: true }],
+  })
+  await server.context.store.sql`update projects set settings = '{"active": true}'`
+}
+
+const jobs = (server: TestServer) =>
+  server.context.store.sql`select state, code, cause, head_sha as "headSha" from review_jobs order by first_queued_at`
+const counts = async (server: TestServer) => (await server.context.store.sql`select count(*)::int as n from webhook_deliveries`)[0]?.n
+
+test.each(recorded)("answers the recorded $file as the product must: $outcome", async ({ file, event, host, outcome, reason }) => {
+  const server = await startTestServer()
+  const body = payload(file)
+  await knowTheProject(server, body)
+  if (outcome === "cancels") await server.deliver("pull_request", payload("pr.opened.json"))
+  const before = await jobs(server)
+
+  const answer = await server.deliver(event, body, host === "github.com" ? {} : { "x-github-enterprise-host": host })
+  expect(answer.status).toBe(202)
+  const verdict = (await answer.json()) as { outcome: string; reason: string | null }
+  if (reason !== null) expect(verdict.reason).toBe(reason)
+  if (outcome === "queued") expect(verdict.outcome).toBe(event === "issue_comment" ? "accepted" : "queued")
+  else if (outcome === "cancels") expect(await jobs(server)).toMatchObject([{ state: "cancelled", code: "pull_request_closed" }])
+  else expect(await jobs(server)).toEqual(before)
+  if (outcome === "ignored") expect(verdict).toMatchObject({ outcome: "ignored", reason: expect.any(String) })
+  if (event === "pull_request" && outcome === "queued") {
+    expect(await jobs(server)).toMatchObject([{ state: "waiting", headSha: body.pull_request.head.sha }])
+  }
+})
+
+const body = JSON.stringify({ zen: "é🚀" })
+const signed = (text: string) => `sha256=${createHmac("sha256", WEBHOOK_SECRET).update(text).digest("hex")}`
+const refused: [string, { text?: string; headers: Record<string, string | undefined> }, number, string][] = [
+  ["no signature", { headers: { "x-hub-signature-256": undefined } }, 401, "webhook_signature_invalid"],
+  ["a signature of other bytes", { text: `${body} `, headers: {} }, 401, "webhook_signature_invalid"],
+  ["a form", { headers: { "content-type": "application/x-www-form-urlencoded" } }, 415, "webhook_content_type"],
+  ["no delivery id", { headers: { "x-github-delivery": undefined } }, 400, "webhook_delivery_id_invalid"],
+  ["a delivery id that is no UUID", { headers: { "x-github-delivery": "1; drop table" } }, 400, "webhook_delivery_id_invalid"],
+  ["no event", { headers: { "x-github-event": undefined } }, 400, "webhook_event_missing"],
+  ["no JSON", { text: "{", headers: { "x-hub-signature-256": signed("{") } }, 400, "webhook_payload_invalid"],
+  [
+    "a list",
+    { text: "[]", headers: { "x-hub-signature-256": signed("[]"), "x-github-event": "pull_request" } },
+    400,
+    "webhook_payload_invalid",
+  ],
+]
+
+test.each(refused)("refuses %s and stores nothing", async (_, { text, headers }, status, code) => {
+  const server = await startTestServer()
+  const given: Record<string, string | undefined> = {
+    "content-type": "application/json",
+    "x-github-event": "ping",
+    "x-github-delivery": randomUUID(),
+    "x-hub-signature-256": signed(body),
+    ...headers,
+  }
+  const known = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const answer = await server.app.request("/webhooks/github", { method: "POST", body: text ?? body, headers: known })
+  expect(answer.status).toBe(status)
+  expect(await answer.json()).toMatchObject({ error: { code } })
+  expect(await counts(server)).toBe(0)
+})
+
+test("refuses a body over GitHub's limit before reading all of it", async () => {
+  const server = await startTestServer()
+  let pulled = 0
+  const endless = new ReadableStream({
+    pull(controller) {
+      pulled++
+      controller.enqueue(new Uint8Array(1024 * 1024))
+    },
+  })
+  const init = { method: "POST", body: endless, duplex: "half", headers: { "content-type": "application/json" } }
+  const answer = await server.app.request("/webhooks/github", init as RequestInit)
+  expect(answer.status).toBe(413)
+  expect(pulled).toBeLessThan(40)
+})
+
+test("takes a repeated delivery id once, also when twenty copies come at the same time", async () => {
+  const server = await startTestServer()
+  const opened = payload("pr.opened.json")
+  await knowTheProject(server, opened)
+  const headers = { "x-github-delivery": randomUUID() }
+  const answers = await Promise.all(Array.from({ length: 20 }, () => server.deliver("pull_request", opened, headers)))
+  const outcomes = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { outcome: string }).outcome))
+  expect(answers.every((answer) => answer.status === 202)).toBe(true)
+  expect(outcomes.filter((outcome) => outcome === "queued")).toHaveLength(1)
+  expect(await jobs(server)).toHaveLength(1)
+})
+
+test("tells GitHub to come again when the database is gone, and works again when it is back", async () => {
+  const server = await startTestServer()
+  const { sql } = server.context.store
+  await sql`alter table webhook_deliveries rename to away`
+  const answer = await server.deliver("ping", { zen: "z" })
+  expect(answer.status).toBe(503)
+  expect(await answer.json()).toMatchObject({ error: { code: "intake_store_unavailable" } })
+  await sql`alter table away rename to webhook_deliveries`
+  expect((await server.deliver("ping", { zen: "z" })).status).toBe(202)
+})
+
+test("leaves a repository of another installation alone", async () => {
+  const server = await startTestServer()
+  const opened = payload("pr.opened.json")
+  await knowTheProject(server, opened)
+  const stranger = await server.deliver("installation", {
+    action: "created",
+    installation: { id: 999, account: { login: "mallory", id: 9 } },
+  })
+  expect(stranger.status).toBe(202)
+  const answer = await server.deliver("pull_request", { ...opened, installation: { id: 999 } })
+  expect(await answer.json()).toMatchObject({ outcome: "ignored", reason: "unknown_repository" })
+  expect(await jobs(server)).toEqual([])
+})
