@@ -46,6 +46,8 @@ export type EngineRig = Readonly<{
   slot: Slot
   model: FakeModel
   prefix: EngineJob["prefix"]
+  /** Outlives jobs and can be written by everybody. */
+  openDirectory: string
   prepareJob(options: JobOptions): Promise<PreparedJob>
   close(): Promise<void>
 }>
@@ -53,12 +55,16 @@ export type EngineRig = Readonly<{
 /** Throws when it cannot give engines a user of their own. */
 export async function startEngineRig(): Promise<EngineRig> {
   if (process.getuid?.() !== 0) throw new Error("these tests start engines under users of their own: run them as root")
-  const [slot] = makeSlots(1, { uid: 64_960, gatewayPort: 43_100, controlPort: 44_100 })
+  // below the range that the kernel takes for outgoing connections, where a port could be busy at any time
+  const [slot] = makeSlots(1, { uid: 64_960, gatewayPort: 23_100, controlPort: 24_100 })
   if (slot === undefined) throw new Error("there is no slot")
   const root = await mkdtemp(join(tmpdir(), "engine-rig-"))
   await chmod(root, 0o711)
   const repositories = join(root, "repositories")
   await mkdir(repositories, { mode: 0o700 })
+  const openDirectory = join(root, "open")
+  await mkdir(openDirectory)
+  await chmod(openDirectory, 0o777)
   const git = await startGitServer(repositories)
   const model = await startFakeModel({ apiKey: UPSTREAM_KEY })
   const prefix = { path: enginePrefixPath() }
@@ -66,6 +72,7 @@ export async function startEngineRig(): Promise<EngineRig> {
     slot,
     model,
     prefix,
+    openDirectory,
     prepareJob: (options) => prepareJob({ root, repositories, git, model, slot, prefix }, options),
     async close() {
       await git.close()

@@ -68,9 +68,9 @@ export function startEngine(request: LaunchRequest): RunningEngine {
       for (;;) {
         const found = pattern.exec(output.text)
         if (found !== null) return found
-        if (signal.aborted) throw signal.reason
         if (ending.signal.aborted)
           throw new GalleyError("engine_start_failed", "the engine ended before it was ready", { cause: ending.signal.reason })
+        if (signal.aborted) throw signal.reason
         if (timeout.aborted) throw new GalleyError("engine_start_timeout", "the engine was not ready in time", { details: { timeoutMs } })
         await once(child.stdout, "data", { signal: waiting }).catch(() => undefined) // the loop tells why it woke
       }

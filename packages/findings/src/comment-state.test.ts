@@ -2,7 +2,7 @@ import { errorCode } from "@galley/contract/errors"
 import type { FindingState } from "@galley/contract/finding"
 import { describe, expect, test } from "vitest"
 import { isGalleyComment, MARKER, parseComment, serialiseState, stateBlock, stateDigest } from "./comment-state.ts"
-import { fixture, stockRecord } from "./example-run.ts"
+import { fixture, stockRecord } from "./testing/example-run.ts"
 
 const comment = (block: string) => `## Galley\n\n${MARKER}\n\ntext\n\n${block}`
 const block = (json: string, version = "v1") => `<!-- pr-agent-review-state:${version}\n${json}\n-->\n`

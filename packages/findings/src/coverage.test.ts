@@ -28,13 +28,7 @@ describe("computeCoverage", () => {
   })
 
   test("gives every unexamined changed path a reason: the policy's, the engine's, or our own", () => {
-    const changedFiles = [
-      file("key.pem", { patch: null, omitted: "credential_like" }),
-      file("big.ts"),
-      file("yarn.lock"),
-      file("renamed.ts", { patch: null }),
-      file("a.ts"),
-    ]
+    const changedFiles = [file("key.pem", { patch: null, omitted: "credential_like" }), file("big.ts"), file("yarn.lock"), file("a.ts")]
     const omitted = { omissions: [{ path: "key.pem", reason: "credential_like" as const, changed: true }], total: 1 }
     const coverage = computeCoverage(checkout({ changedFiles, omitted }), {
       ...report,
@@ -42,13 +36,17 @@ describe("computeCoverage", () => {
     })
     expect(coverage.status).toBe("partial")
     expect(coverage.reviewedFiles).toBe(1)
-    expect(coverage.omitted.total).toBe(4)
+    expect(coverage.omitted.total).toBe(3)
     expect(coverage.omitted.omissions.map(({ path, reason }) => [path, reason])).toEqual([
       ["key.pem", "credential_like"],
       ["big.ts", "over_token_budget"],
       ["yarn.lock", "engine_filtered"],
-      ["renamed.ts", "no_hunks"],
     ])
+  })
+
+  test("is complete when the rest of the change is names and modes alone", () => {
+    const changedFiles = [file("a.ts"), file("moved.ts", { patch: null }), file("run.sh", { patch: null })]
+    expect(computeCoverage(checkout({ changedFiles }), report)).toMatchObject({ status: "complete", reviewedFiles: 3 })
   })
 
   test("counts a path left out of the export as examined when its diff text was seen", () => {

@@ -18,17 +18,17 @@ export type ExaminationReport = Readonly<{
 }>
 
 /**
- * What a run examined, declared by us: every changed path is either examined or listed with a reason. A path nobody accounts for is
- * `no_hunks` when there was no diff text to show, else `engine_filtered`. Omissions of the change come first, so that cutting the
+ * What a run examined, declared by us: every changed path is either examined or listed with a reason. A change of names or modes alone has
+ * nothing to read and counts as examined; any other path nobody accounts for is `engine_filtered`. Omissions of the change come first, so that cutting the
  * list never hides them behind those of the tree. A path left out of the export whose diff text was seen counts as examined.
  */
 export function computeCoverage(checkout: CheckoutFacts, report: ExaminationReport): Coverage {
   const examined = new Set(report.examinedPaths)
-  const unexamined = checkout.changedFiles.filter((file) => !examined.has(file.path))
+  const hasContent = (file: CheckoutFacts["changedFiles"][number]) => file.patch !== null || file.omitted !== null
+  const unexamined = checkout.changedFiles.filter((file) => hasContent(file) && !examined.has(file.path))
   const declared = new Map([...report.omissions, ...checkout.omitted.omissions].map((omission) => [omission.path, omission.reason]))
   const ofChange = unexamined.map((file): Omission => {
-    const unaccounted = file.patch === null ? "no_hunks" : "engine_filtered"
-    return { path: file.path, reason: file.omitted ?? declared.get(file.path) ?? unaccounted, changed: true }
+    return { path: file.path, reason: file.omitted ?? declared.get(file.path) ?? "engine_filtered", changed: true }
   })
   const changedPaths = new Set(checkout.changedFiles.map((file) => file.path))
   const ofTree = checkout.omitted.omissions.filter((omission) => !changedPaths.has(omission.path))

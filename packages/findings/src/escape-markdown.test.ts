@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { blockMarkdown, inlineMarkdown, preformatted } from "./escape-markdown.ts"
-import { elementsOf, githubHtml, LIVE_TEXT, textOf } from "./example-html.ts"
-import { fixture } from "./example-run.ts"
+import { elementsOf, githubHtml, LIVE_TEXT, textOf } from "./testing/example-html.ts"
+import { fixture } from "./testing/example-run.ts"
 
 const ZERO_WIDTH_SPACE = /\u200b/g
 const naughty: readonly string[] = JSON.parse(fixture("blns.json"))

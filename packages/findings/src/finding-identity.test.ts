@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { parseComment } from "./comment-state.ts"
-import { earlierState, exampleFinding, fixture, idOf, stockRecord } from "./example-run.ts"
 import { dynamicBody, fingerprint, knownIds, matchPrior, uidOf } from "./finding-identity.ts"
+import { earlierState, exampleFinding, fixture, idOf, stockRecord } from "./testing/example-run.ts"
 
 const nobody: ReadonlySet<string> = new Set()
 

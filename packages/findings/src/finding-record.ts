@@ -12,7 +12,7 @@ export type RunStamp = Readonly<{ kind: ReviewKind; headSha: string; runId: stri
 /** How much text of a finding is stored. */
 export type StoredText = Readonly<{ bodyBytes: number; quotes: number }>
 
-/** The kind that may resolve a record. Records without extension were written by stock PR-Agent. */
+/** The kind that last found or confirmed a record: absence from a Diff Review says something only of its own. Records without extension were written by stock PR-Agent. */
 export function ownerOf(record: FindingRecord): ReviewKind {
   return record.x?.engine ?? "diff"
 }

@@ -1,8 +1,8 @@
 import { Finding } from "@galley/contract/finding"
 import { describe, expect, test } from "vitest"
 import { parseComment } from "./comment-state.ts"
-import { EARLIER_HEAD, exampleFinding, fixture, HEAD, idOf, runReconcile, stockRecord } from "./example-run.ts"
 import { findingView } from "./finding-view.ts"
+import { EARLIER_HEAD, exampleFinding, fixture, HEAD, idOf, runReconcile, stockRecord } from "./testing/example-run.ts"
 
 describe("findingView", () => {
   test("shows a finding as the engine reported it", () => {

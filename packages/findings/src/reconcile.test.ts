@@ -15,7 +15,7 @@ import {
   nextHead,
   runReconcile,
   stockRecord,
-} from "./example-run.ts"
+} from "./testing/example-run.ts"
 
 const known = exampleFinding()
 const id = idOf(known)
@@ -171,13 +171,16 @@ describe("Dynamic Review resolves", () => {
     expect(stateOfFirst(named({ prior: silent, head: exampleHead(later) }))).toBe("RESOLVED")
   })
 
+  test("a record of Diff Review like its own: the evidence counts, not who found it", () => {
+    expect(stateOfFirst(named({ prior: earlierState("diff", [known]) }))).toBe("RESOLVED")
+  })
+
   test.each([
     ["by absence", { resolvedIds: [] }],
     ["at a path it did not examine", { coverage: exampleCoverage({ examinedPaths: ["src/b.ts"] }) }],
     ["at a path that did not change", { head: nextHead(["src/b.ts"]) }],
     ["when the earlier tree is unavailable", { head: exampleHead({ comparison: { kind: "unavailable", previousHeadSha: EARLIER_HEAD } }) }],
     ["when it reports the finding all the same", { findings: [known] }],
-    ["a record of Diff Review", { prior: earlierState("diff", [known]) }],
     ["under an unknown id", { resolvedIds: ["0123456789ab"] }],
   ] as const)("nothing %s", (_name, over) => {
     const result = named(over)
@@ -270,9 +273,9 @@ describe("the state", () => {
     expect(ids).toEqual([...ids].sort())
   })
 
-  test("leaves a stock record nobody mentions exactly as it was", () => {
+  test("leaves a stock record at an unchanged path that nobody mentions exactly as it was", () => {
     const prior: FindingState = { schema_version: 1, findings: [stockRecord()] }
-    expect(runReconcile({ prior, head: nextHead(["src/a.ts"]) }).state.findings).toEqual([stockRecord()])
+    expect(runReconcile({ prior, head: nextHead([]) }).state.findings).toEqual([stockRecord()])
   })
 
   test("forgets the oldest resolved records first, says how many, and never an active one", () => {

@@ -53,7 +53,7 @@ export type Reconciliation = Readonly<{
  * The next finding state from the prior one and a run. Pure.
  *
  * - A record stays active unless there is affirmative evidence; active records are never dropped.
- * - Each kind resolves only its own records (`ownerOf`), so switching kinds loses nothing.
+ * - Absence resolves only records of Diff Review (`ownerOf`), so switching kinds loses nothing; affirmative evidence resolves any.
  * - Dynamic: the engine names the id, and the path is gone, or it was examined and differs from when the finding was last confirmed.
  * - Diff: the finding is missing from a run which the engine calls complete, at a new head, and its path was covered.
  * - A resolved record reported again is reopened and keeps its `resolved_*` keys. Unknown keys are kept at every level.
@@ -104,7 +104,7 @@ function next(record: FindingRecord, input: ReconcileInput, run: RunStamp): Find
   if (record.state === "RESOLVED") return record
   const resolves = input.kind === "dynamic" ? isResolvedByName(record, input) : isResolvedByAbsence(record, input)
   if (resolves) return resolvedRecord(record, run)
-  return ownerOf(record) === "dynamic" && pathChanged(record, input) ? changedRecord(record) : record
+  return pathChanged(record, input) ? changedRecord(record) : record
 }
 
 function isConfirmed(record: FindingRecord, input: ReconcileInput): boolean {
@@ -115,9 +115,9 @@ function isConfirmed(record: FindingRecord, input: ReconcileInput): boolean {
   )
 }
 
-/** Dynamic Review: its own record, named, and the code at the path is provably another than when it was last confirmed. */
+/** Dynamic Review: any record it names, when the code at the path is provably another than when the finding was last confirmed. */
 function isResolvedByName(record: FindingRecord, input: ReconcileInput): boolean {
-  if (ownerOf(record) !== "dynamic" || !input.resolvedIds.includes(uidOf(record))) return false
+  if (!input.resolvedIds.includes(uidOf(record))) return false
   if (!input.head.headPaths.has(record.path)) return true
   const changed = pathChanged(record, input) || (input.head.comparison.kind === "exact" && record.x?.changed_since_seen === true)
   return changed && input.coverage.examinedPaths.includes(record.path)

@@ -1,7 +1,8 @@
 import { errorCode } from "@galley/contract/errors"
 import { describe, expect, test } from "vitest"
 import { isGalleyComment, MARKER, parseComment } from "./comment-state.ts"
-import { elementsOf, githubHtml, LIVE_TEXT, textOf } from "./example-html.ts"
+import { renderComment } from "./render-comment.ts"
+import { elementsOf, githubHtml, LIVE_TEXT, textOf } from "./testing/example-html.ts"
 import {
   EARLIER_HEAD,
   earlierState,
@@ -14,8 +15,7 @@ import {
   nextHead,
   runReconcile,
   stockRecord,
-} from "./example-run.ts"
-import { renderComment } from "./render-comment.ts"
+} from "./testing/example-run.ts"
 
 const render = (run: Parameters<typeof runReconcile>[0] = {}, over: Parameters<typeof exampleComment>[1] = {}) =>
   renderComment(exampleComment(runReconcile(run), over))

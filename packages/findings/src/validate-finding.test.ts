@@ -1,6 +1,6 @@
 import type { EngineFinding } from "@galley/contract/finding"
 import { describe, expect, test } from "vitest"
-import { exampleFinding, exampleHead, idOf } from "./example-run.ts"
+import { exampleFinding, exampleHead, idOf } from "./testing/example-run.ts"
 import { validateFindings } from "./validate-finding.ts"
 
 const validate = (findings: readonly EngineFinding[], over: Partial<Parameters<typeof validateFindings>[2]> = {}, head = exampleHead()) =>

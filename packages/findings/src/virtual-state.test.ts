@@ -1,7 +1,7 @@
 import { errorCode } from "@galley/contract/errors"
 import { describe, expect, test } from "vitest"
 import { parseComment } from "./comment-state.ts"
-import { fixture, stockRecord } from "./example-run.ts"
+import { fixture, stockRecord } from "./testing/example-run.ts"
 import { virtualComment, virtualState } from "./virtual-state.ts"
 
 const resolved = (index: number, body = "b") =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { changedFile } from "../test-support/changed-file.ts"
+import { changedFile } from "../testing/changed-file.ts"
 import { filteredFiles } from "./filtered-files.ts"
 
 const reasons = (...files: Parameters<typeof filteredFiles>[0]) => filteredFiles(files).map(({ path, reason }) => `${path}: ${reason}`)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { changedFile } from "../test-support/changed-file.ts"
+import { changedFile } from "../testing/changed-file.ts"
 import { dynamicReport } from "./dynamic-report.ts"
 
 const result = {

@@ -11,7 +11,7 @@ const USER = "opencode"
 const Session = z.object({ id: z.string().regex(/^ses_\w+$/) })
 /** HTTP is 200 for a failed message too: `error` tells. */
 const MessageAnswer = z.object({
-  info: z.object({ error: z.object({ name: z.string().max(100) }).nullish(), structured: z.unknown() }),
+  info: z.object({ error: z.object({ name: z.string().max(100) }).nullish(), structured: z.unknown().optional() }),
 })
 export type MessageAnswer = z.infer<typeof MessageAnswer>
 

@@ -7,7 +7,7 @@ const expected = { maxFindings: 10, treePath: "/jobs/1/tree" }
 
 function code(info: { error?: { name: string }; structured?: unknown }): string {
   try {
-    structuredResult({ info: { structured: undefined, ...info } }, expected)
+    structuredResult({ info }, expected)
     return "ok"
   } catch (error) {
     return errorCode(error)

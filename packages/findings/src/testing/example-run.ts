@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs"
 import type { Coverage } from "@galley/contract/coverage"
 import type { EngineFinding, FindingRecord, FindingState } from "@galley/contract/finding"
 import { noUsage } from "@galley/contract/usage"
-import type { CommentInput } from "./comment-input.ts"
-import { dynamicBody, fingerprint } from "./finding-identity.ts"
-import type { HeadFacts } from "./head-facts.ts"
-import { type ReconcileInput, type Reconciliation, reconcile } from "./reconcile.ts"
+import type { CommentInput } from "../comment-input.ts"
+import { dynamicBody, fingerprint } from "../finding-identity.ts"
+import type { HeadFacts } from "../head-facts.ts"
+import { type ReconcileInput, type Reconciliation, reconcile } from "../reconcile.ts"
 
 /** Values for tests: an ordinary run, with whatever a test wants different. */
 export const HEAD = "b".repeat(40)
@@ -14,7 +14,7 @@ export const NOW = "2026-11-30T12:00:00.000Z"
 
 /** Exact comment bodies; those of the engine were written by a real PR-Agent 0.48.0. */
 export function fixture(name: string): string {
-  return readFileSync(new URL(`./fixtures/${name}`, import.meta.url), "utf8")
+  return readFileSync(new URL(`../fixtures/${name}`, import.meta.url), "utf8")
 }
 
 export function exampleFinding(over: Partial<EngineFinding> = {}): EngineFinding {

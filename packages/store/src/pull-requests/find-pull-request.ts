@@ -1,16 +1,14 @@
-import { GalleyError } from "@galley/contract/errors"
 import type { Store } from "../database.ts"
 import { type PullRequestOverview, selectPullRequests } from "./pull-request-overview.ts"
 
-/** One pull request by its number, open or closed. Throws `not_found` for one that no event told Galley of, or of another workspace. */
-export async function getPullRequest(
+/** One pull request by its number, open or closed; null when no event made Galley keep it, e.g. while it is a draft. */
+export async function findPullRequest(
   { sql }: Store,
   workspaceId: string,
   projectId: string,
   number: number,
-): Promise<PullRequestOverview> {
+): Promise<PullRequestOverview | null> {
   const where = sql`q.workspace_id = ${workspaceId} and q.project_id = ${projectId} and q.number = ${number}`
   const [pullRequest] = await selectPullRequests(sql, where)
-  if (!pullRequest) throw new GalleyError("not_found", "no such pull request")
-  return pullRequest
+  return pullRequest ?? null
 }

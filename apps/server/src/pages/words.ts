@@ -1,0 +1,182 @@
+import type { GalleyErrorCode } from "@galley/contract/errors"
+import type { OmissionReason } from "@galley/contract/coverage"
+import type { RunPhase } from "@galley/contract/protocol"
+import type { ReviewKind } from "@galley/contract/settings"
+import type { JobCause, JobState } from "@galley/store/queue/job"
+import type { RunOutcome } from "@galley/store/runs/run"
+import type { IgnoreReason } from "../intake/decide-delivery.ts"
+
+export const kindNames: Readonly<Record<ReviewKind, string>> = { diff: "Diff Review", dynamic: "Dynamic Review" }
+
+export const jobStateNames: Readonly<Record<JobState, string>> = {
+  waiting: "Waiting",
+  running: "Running",
+  publishing: "Publishing",
+  succeeded: "Published",
+  failed: "Failed",
+  cancelled: "Cancelled",
+  superseded: "Superseded",
+  skipped: "Skipped",
+}
+
+export const outcomeNames: Readonly<Record<RunOutcome, string>> = {
+  running: "Running",
+  reviewed: "Reviewed",
+  skipped: "Skipped",
+  failed: "Failed",
+  lost: "Runner lost",
+  released: "Given back",
+  cancelled: "Cancelled",
+  superseded: "Superseded",
+}
+
+/** Phases in their order, as the run page lists them. */
+export const phaseNames: Readonly<Record<RunPhase, string>> = {
+  preparing: "Preparing the checkout",
+  starting_engine: "Starting the engine",
+  reviewing: "Reviewing",
+  reconciling: "Reconciling findings",
+  handing_over: "Handing the result over",
+}
+
+export const causeNames: Readonly<Record<JobCause, string>> = {
+  event: "pull request event",
+  command: "/review",
+  manual: "Review now",
+  reconciler: "catching up after an outage",
+}
+
+export const omissionWords: Readonly<Record<OmissionReason, string>> = {
+  binary: "binary",
+  not_utf8: "not UTF-8",
+  file_too_large: "too large",
+  line_too_long: "a line is too long",
+  symlink: "symbolic link",
+  submodule: "submodule",
+  special_file: "special file",
+  lfs_pointer: "Git LFS pointer",
+  credential_like: "may hold credentials",
+  discovery_input: "engine configuration",
+  path_unsafe: "unsafe path",
+  path_too_long: "path too long",
+  no_hunks: "nothing to read in its diff",
+  engine_filtered: "left out by the engine",
+  over_token_budget: "did not fit the token budget",
+}
+
+const reasonWords: Readonly<Record<IgnoreReason | "command" | "delivery_repeated", string>> = {
+  event_not_used: "Galley does not use this event.",
+  action_not_used: "This action never starts a review.",
+  no_installation: "The delivery names no installation of the App.",
+  unknown_installation: "The installation is not known here.",
+  installation_suspended: "The App's installation was suspended.",
+  unknown_repository: "The repository is no project here.",
+  inactive_project: "The project is not active. Switch reviews on in its settings.",
+  draft: "The pull request is a draft, and this project does not review drafts.",
+  bot_author: "A bot opened it, and this project does not review bots' pull requests.",
+  closed: "The pull request was closed.",
+  already_reviewed: "This head had been reviewed before.",
+  base_unchanged: "Only title or description changed.",
+  not_a_pull_request: "The comment belongs to an issue, not to a pull request.",
+  not_a_command: "The comment is not the command /review.",
+  command_from_bot: "A bot wrote the command.",
+  commander_not_allowed: "Only owners, members and collaborators of the repository may ask for a review.",
+  overtaken: "A newer event had arrived before this one.",
+  unknown_host: "The delivery came from a GitHub host that is not configured.",
+  command: "Asked for by the comment /review.",
+  delivery_repeated: "The same delivery had come before.",
+}
+
+const codeWords: Partial<Record<GalleyErrorCode, string>> = {
+  review_kind_changed: "The project's review kind was changed while the job waited.",
+  project_inactive: "The project is not active.",
+  pull_request_closed: "The pull request is closed.",
+  pull_request_draft: "The pull request is a draft.",
+  installation_gone: "The App was uninstalled.",
+  installation_suspended: "The App's installation was suspended.",
+  repository_gone: "The repository no longer belongs to the installation.",
+  cancelled_by_user: "Somebody cancelled it.",
+  head_superseded: "A newer head was pushed, and its review replaced this one.",
+  runner_lost: "The runner stopped answering.",
+  attempts_exhausted: "Every attempt ended with the runner lost.",
+  job_timeout: "The review took longer than a job may.",
+  checkout_fetch_failed: "The repository could not be fetched.",
+  checkout_ref_unavailable: "The commit to review is not there any more.",
+  checkout_quota_exceeded: "The repository is too large to check out.",
+  checkout_entries_exceeded: "The tree has too many files.",
+  checkout_content_exceeded: "The tree holds too much text.",
+  head_sha_mismatch: "The branch moved while it was fetched.",
+  merge_base_missing: "Base and head have no common history.",
+  input_too_large: "The change is too large to review.",
+  changed_file_unavailable: "A changed file could not be delivered to the engine.",
+  no_reviewable_files: "The change has no file that can be reviewed.",
+  model_call_limit: "The review used up its model calls.",
+  model_token_limit: "The review used up its tokens.",
+  model_window_exceeded: "A model call did not fit the model's context window.",
+  model_upstream_error: "The model provider answered with an error.",
+  model_unauthorized: "The model provider refused the key.",
+  model_rate_limited: "The model provider asked to slow down.",
+  model_timeout: "The model did not answer in time.",
+  model_usage_missing: "The model provider reported no usage.",
+  model_answer_cut: "The model's answer was cut off.",
+  dynamic_model_features_unsupported: "The model or its provider lacks tool calls or structured results, which Dynamic Review needs.",
+  tool_limit_exceeded: "The review used up its tool calls.",
+  tool_files_exceeded: "The review read as many files as it may.",
+  engine_start_failed: "The engine did not start.",
+  engine_start_timeout: "The engine did not start in time.",
+  engine_crashed: "The engine ended unexpectedly.",
+  engine_timeout: "The engine took too long.",
+  engine_memory_exceeded: "The engine used more memory than it may.",
+  engine_no_output: "The engine returned no result.",
+  engine_output_invalid: "The engine returned a result that does not fit the contract.",
+  finding_state_invalid: "The state in the summary comment cannot be read. The comment was left as it is.",
+  comment_too_large: "The summary would be too large for one comment. The old comment was left as it is.",
+  github_unavailable: "GitHub could not be reached.",
+  github_rate_limited: "GitHub asked to slow down.",
+  publish_forbidden: "GitHub did not let the App write the comment.",
+  publish_gone: "The pull request or repository is gone.",
+  publish_locked: "The conversation is locked.",
+  publish_stale: "A newer review was published first.",
+  settings_conflict: "Somebody else saved the settings meanwhile.",
+  sign_in_required: "Sign in to go on.",
+  not_found: "There is nothing at this address, or it belongs to a workspace you are not a member of.",
+  internal_error: "Something went wrong on the server. Its log has the details.",
+}
+
+/** What a code of a job, run or delivery means, in one sentence; the code itself when there is no better word. Pure. */
+export function explain(code: string): string {
+  const words: Readonly<Record<string, string | undefined>> = { ...codeWords, ...reasonWords }
+  return Object.hasOwn(words, code) ? (words[code] ?? code) : code
+}
+
+const MINUTE = 60_000
+const steps = [
+  { ms: 60 * 24 * MINUTE, unit: "day" },
+  { ms: 60 * MINUTE, unit: "hour" },
+  { ms: MINUTE, unit: "minute" },
+] as const
+
+/** e.g. `3 minutes ago`, `just now`. Pure. */
+export function timeAgo(then: Date, now: Date): string {
+  const ms = now.getTime() - then.getTime()
+  const step = steps.find((one) => ms >= one.ms)
+  if (step === undefined) return "just now"
+  const count = Math.floor(ms / step.ms)
+  return `${count} ${step.unit}${count === 1 ? "" : "s"} ago`
+}
+
+/** e.g. `0.4 s`, `12.3 s`, `2 min 5 s`. Pure. */
+export function duration(ms: number): string {
+  if (ms < MINUTE) return `${(ms / 1000).toFixed(1)} s`
+  return `${Math.floor(ms / MINUTE)} min ${Math.floor((ms % MINUTE) / 1000)} s`
+}
+
+const grouped = new Intl.NumberFormat("en-US")
+/** e.g. `120,000`. Pure. */
+export const count = (value: number): string => grouped.format(value)
+
+/** e.g. `1 finding`, `3 findings`. Pure. */
+export const plural = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? "" : "s"}`
+
+/** e.g. `$0.0123`, or `unknown` without a price. Pure. */
+export const cost = (usd: number | null): string => (usd === null ? "unknown" : `$${usd.toFixed(4)}`)
