@@ -4,8 +4,8 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 export ONCE REPO BASE HEAD
 
-# Node 24, pnpm and the tools of the workspace come first on PATH once they are installed.
-RUN := . scripts/bootstrap.sh &&
+# Installs the workspace when needed and runs a command with Node 24 and the tools of the workspace first on PATH.
+RUN := scripts/bootstrap.sh
 
 .PHONY: help setup demo verify build
 
