@@ -1,4 +1,5 @@
 import { type BuildResult, build } from "esbuild"
+import { readAssetFiles } from "../apps/server/src/pages/assets/read-asset-files.ts"
 
 /** CommonJS dependencies inside an ES module bundle call `require`. */
 const REQUIRE_BANNER = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);'
@@ -13,6 +14,8 @@ export function bundle(entryPoint: string, outfile: string | null): Promise<Buil
     target: "node24",
     jsx: "automatic",
     jsxImportSource: "hono/jsx",
+    // Style and scripts of the pages travel inside the server's bundle; bundles that name no asset stay free of them.
+    define: { GALLEY_ASSET_FILES: JSON.stringify(readAssetFiles()) },
     loader: { ".sql": "text", ".sh": "text", ".py": "text" },
     sourcemap: outfile === null ? false : "linked",
     metafile: true,

@@ -1,5 +1,8 @@
 import type { GalleyErrorCode } from "@galley/contract/errors"
 
+/** Faults of this runner, not of the job: another one, or this one when it was repaired, may well do it. */
+const ownFaults: ReadonlySet<GalleyErrorCode> = new Set(["boundary_unavailable", "engine_missing", "engine_integrity"])
+
 /**
  * Faults that may pass by themselves, so that the job is tried again. Everything else would end the same way and, after a model call, be paid
  * for again: bad input, a broken bound, an answer that was no result.
@@ -20,5 +23,10 @@ const passing: ReadonlySet<GalleyErrorCode> = new Set([
 
 /** Whether another attempt at the job could end differently. */
 export function isRetryable(code: GalleyErrorCode): boolean {
-  return passing.has(code)
+  return passing.has(code) || isOwnFault(code)
+}
+
+/** Whether the slot must prove itself again before it takes another job. */
+export function isOwnFault(code: GalleyErrorCode): boolean {
+  return ownFaults.has(code)
 }

@@ -21,7 +21,7 @@ const RETRY_SHARE = 0.2
 const SAFETY_SHARE = 0.2
 
 /**
- * Renews a lease until `stop` is called. The returned signal aborts with a `LeaseEnded` when the server says cancel or superseded, when it
+ * Renews a lease until `stop` is called, the first time at once: nobody knows how long the lease was on its way. The returned signal aborts with a `LeaseEnded` when the server says cancel or superseded, when it
  * calls the lease lost, or when no renewal came through in time by this machine's monotonic clock: then the server may give the job to
  * another runner, so the work here must be over before.
  */
@@ -38,7 +38,7 @@ export function keepLease(
   }
   const renew = async () => {
     let renewedAt = performance.now()
-    let waitMs = lease.heartbeatMs
+    let waitMs = 0
     while (!stopped.signal.aborted && !ended.signal.aborted) {
       const leftMs = renewedAt + allowedMs - performance.now()
       if (leftMs <= 0) return end("lease_lost")

@@ -60,6 +60,7 @@ export const galleyErrorCodes = [
   "changed_file_unavailable",
   "no_reviewable_files",
   // gateway
+  "model_not_configured",
   "model_budget_exhausted",
   "model_call_limit",
   "model_token_limit",

@@ -50,7 +50,10 @@ export type Gateway = Readonly<{
   shimWrites(): readonly ShimWrite[]
   /** Shim calls answered with an error, as `METHOD path -> status`. */
   shimFailures(): readonly string[]
-  /** Requests refused at the door (wrong token, path, method or form), as `METHOD path -> status`; the first 100. No verdict. */
+  /**
+   * What was refused without ending the job: requests at the door (wrong token, path, method or form) as `METHOD path -> status`, the first
+   * 100, then tool paths that led elsewhere as `<tool> -> outside the export`.
+   */
   refusals(): readonly string[]
   close(): Promise<void>
 }>

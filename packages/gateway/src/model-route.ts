@@ -18,6 +18,8 @@ export type ToolRecord = {
   usage: Pick<Usage, "toolCalls" | "toolFiles" | "toolResultBytes">
   /** Relative to the export, in the order they were first seen. */
   readonly examined: Set<string>
+  /** Tools of the calls whose path led outside the export. */
+  readonly misled: string[]
   readonly finishReasons: string[]
 }
 
@@ -49,7 +51,8 @@ export async function answerModelCall(
   const answer = readModelResponse(result, request)
   record.finishReasons.push(answer.finishReason)
   if (usage === null) throw new GalleyError("model_usage_missing", "the provider reported no usage")
-  const allowed = checkAnswer(answer, request, options.tools, history, limits, options.usageSoFar)
+  const { answer: allowed, misled } = checkAnswer(answer, request, options.tools, history, limits, options.usageSoFar)
+  record.misled.push(...misled)
   record.usage.toolCalls = history.calls + allowed.toolCalls.filter((call) => call.name !== options.tools?.resultTool).length
   const written = writeAnswer(allowed, usage, stream)
   response.writeHead(200, { "content-type": written.contentType, "cache-control": "no-store" }).end(written.body)

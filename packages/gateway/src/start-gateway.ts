@@ -33,7 +33,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     secrets,
     agent,
     ledger: openLedger(options.limits, options.usageSoFar, options.model),
-    record: { usage: { toolCalls: 0, toolFiles: 0, toolResultBytes: 0 }, examined: new Set(), finishReasons: [] },
+    record: { usage: { toolCalls: 0, toolFiles: 0, toolResultBytes: 0 }, examined: new Set(), misled: [], finishReasons: [] },
   }
 
   function judge(error: unknown): void {
@@ -102,7 +102,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     examinedPaths: () => [...route.record.examined],
     shimWrites: () => shim?.writes() ?? [],
     shimFailures: () => shim?.failures() ?? [],
-    refusals: () => [...refusals],
+    refusals: () => [...refusals, ...route.record.misled.map((tool) => `${tool} -> outside the export`)],
     async close() {
       closing.abort()
       server.closeAllConnections()

@@ -14,6 +14,11 @@ export function relativeInside(root: string, path: string): string | null {
   return relative === ".." || relative.startsWith("../") ? null : relative
 }
 
+/** A path inside the export where nothing can be: no export holds a `.git`. */
+export function nowhereInside(root: string): string {
+  return posix.join(root, ".git/outside-the-checkout")
+}
+
 /**
  * Absolute paths of the files whose content stands in a tool result of OpenCode: the file of a read, the reminders below it, and every
  * file a grep quotes. Told by the form of the result, which repository text cannot forge: the engine puts a number before each line of

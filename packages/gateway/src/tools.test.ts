@@ -8,20 +8,37 @@ const tree = dynamicTools.treePath
 const result = toolCalls(["StructuredOutput", { findings: [] }])
 
 describe("tool calls of an answer, before the engine can run one", () => {
-  test.each<readonly [what: string, call: readonly [string, unknown]]>([
-    ["a tool that was not offered", ["bash", { command: "id" }]],
-    ["a read of an absolute path outside", ["read", { filePath: "/proc/self/environ" }]],
-    ["a read that climbs out", ["read", { filePath: "src/../../secret" }]],
-    ["a read beside the export", ["read", { filePath: `${tree}-2/a.ts` }]],
-    ["a grep outside", ["grep", { pattern: "x", path: "/etc" }]],
-    ["a glob outside", ["glob", { pattern: "*", path: ".." }]],
-    ["a path hidden behind a second key", ["read", '{"filePath":"a.ts","filePath":"/etc/passwd"}']],
-  ])("%s is refused", async (_what, call) => {
-    const { gateway } = await openGateway([toolCalls(["read", { filePath: "src/a.ts" }], call)], { tools: dynamicTools })
+  test("a tool that was not offered is refused, with all other calls of the answer", async () => {
+    const { gateway } = await openGateway([toolCalls(["read", { filePath: "src/a.ts" }], ["bash", { command: "id" }])], {
+      tools: dynamicTools,
+    })
     const answer = await callModel(gateway, dynamicRequest())
     expect(answer.status).toBe(422)
     expect(answer.text).not.toContain("tool_calls")
     expect(gateway.verdict()?.code).toBe("tool_not_allowed")
+  })
+
+  test.each<readonly [what: string, call: readonly [tool: string, args: unknown], given: string]>([
+    ["a read of an absolute path outside", ["read", { filePath: "/proc/self/environ" }], "/proc"],
+    ["a read that climbs out", ["read", { filePath: "src/../../secret" }], "secret"],
+    ["a read beside the export", ["read", { filePath: `${tree}-2/a.ts` }], "-2"],
+    ["a grep outside", ["grep", { pattern: "x", path: "/etc" }], "/etc"],
+    ["a glob outside", ["glob", { pattern: "*", path: "../.." }], "../.."],
+    ["a path hidden behind a second key", ["read", '{"filePath":"a.ts","filePath":"/etc/passwd"}'], "/etc"],
+  ])("%s is led to a place where nothing is, counted and noted, and the job goes on", async (_what, call, given) => {
+    const { gateway } = await openGateway([toolCalls(["read", { filePath: "src/a.ts" }], call), result], {
+      tools: dynamicTools,
+      limits: { maxToolFiles: 1 },
+    })
+    const answer = await callModel(gateway, dynamicRequest())
+    expect(answer.text).not.toContain(given)
+    const [, second] = JSON.parse(answer.text).choices[0].message.tool_calls
+    const { filePath, path = filePath } = JSON.parse(second.function.arguments)
+    expect(path).toBe(`${tree}/.git/outside-the-checkout`)
+    expect(gateway.usage().toolCalls).toBe(2)
+    expect(gateway.refusals()).toEqual([`${call[0]} -> outside the export`])
+    expect(gateway.verdict()).toBeNull()
+    expect((await callModel(gateway, dynamicRequest())).status).toBe(200)
   })
 
   test("paths inside the export pass, absolute or relative", async () => {

@@ -2,24 +2,27 @@ import { Sha } from "@galley/contract/sha"
 import { z } from "zod"
 import type { GitHubCall } from "./github-app.ts"
 
-const PullRequestAnswer = z.object({
-  number: z.int(),
+/** A pull request as GitHub spells it, in REST answers and in webhooks alike; only the fields that are used. */
+export const PullRequestJson = z.object({
+  number: z.int().positive(),
   title: z.string(),
   body: z.string().nullable(),
   state: z.enum(["open", "closed"]),
   draft: z.boolean().default(false),
-  updated_at: z.string(),
+  updated_at: z.iso.datetime({ offset: true }),
   user: z.object({ login: z.string(), type: z.string().default("User") }).nullable(),
   head: z.object({ ref: z.string(), sha: Sha }),
   base: z.object({ ref: z.string(), sha: Sha }),
 })
 
+/** Title and body are untrusted text. */
 export type PullRequest = Readonly<{
   number: number
   title: string
   body: string
   open: boolean
   draft: boolean
+  /** ISO time of GitHub's last change; orders deliveries that arrive out of order. */
   updatedAt: string
   author: string
   authorIsBot: boolean
@@ -28,6 +31,29 @@ export type PullRequest = Readonly<{
   baseRef: string
   baseSha: Sha
 }>
+
+/** Whether an account is no person. Some hosts leave the type out, so the login's suffix counts too. */
+export function isBot(account: Readonly<{ login: string; type: string }> | null): boolean {
+  return account !== null && (account.type === "Bot" || account.login.endsWith("[bot]"))
+}
+
+/** The pull request in our words. The account of a deleted author is `ghost`, as on GitHub. */
+export function pullRequestOf(json: z.infer<typeof PullRequestJson>): PullRequest {
+  return {
+    number: json.number,
+    title: json.title,
+    body: json.body ?? "",
+    open: json.state === "open",
+    draft: json.draft,
+    updatedAt: new Date(json.updated_at).toISOString(),
+    author: json.user?.login ?? "ghost",
+    authorIsBot: isBot(json.user),
+    headRef: json.head.ref,
+    headSha: json.head.sha,
+    baseRef: json.base.ref,
+    baseSha: json.base.sha,
+  }
+}
 
 export type PullRequestAddress = Readonly<{ owner: string; repository: string; number: number }>
 
@@ -38,19 +64,5 @@ export async function readPullRequest(call: GitHubCall, at: PullRequestAddress):
     repo: at.repository,
     pull_number: at.number,
   })
-  const raw = PullRequestAnswer.parse(data)
-  return {
-    number: raw.number,
-    title: raw.title,
-    body: raw.body ?? "",
-    open: raw.state === "open",
-    draft: raw.draft,
-    updatedAt: new Date(raw.updated_at).toISOString(),
-    author: raw.user?.login ?? "ghost",
-    authorIsBot: raw.user?.type === "Bot",
-    headRef: raw.head.ref,
-    headSha: raw.head.sha,
-    baseRef: raw.base.ref,
-    baseSha: raw.base.sha,
-  }
+  return pullRequestOf(PullRequestJson.parse(data))
 }

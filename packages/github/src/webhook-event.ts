@@ -1,6 +1,6 @@
 import { GalleyError } from "@galley/contract/errors"
-import { Sha } from "@galley/contract/sha"
 import { z } from "zod"
+import { isBot, type PullRequest, PullRequestJson, pullRequestOf } from "./pull-request.ts"
 
 /*
  * Only the fields that are used. Payloads of GitHub Enterprise Server, of other versions and of repository webhooks lack many of the others,
@@ -17,32 +17,19 @@ const Repository = z.object({
 })
 const ListedRepository = z.object({ id: Id, name: z.string(), full_name: z.string(), private: z.boolean() })
 const Installation = z.object({ id: Id }).optional()
-const Branch = z.object({ ref: z.string(), sha: Sha })
 
 const PullRequestPayload = z.object({
   action: z.string(),
   installation: Installation,
   repository: Repository,
-  sender: Account,
   changes: z.object({ base: z.unknown() }).partial().optional(),
-  pull_request: z.object({
-    number: Id,
-    title: z.string(),
-    body: z.string().nullable(),
-    draft: z.boolean().default(false),
-    state: z.enum(["open", "closed"]),
-    updated_at: z.iso.datetime({ offset: true }),
-    user: Account.nullable(),
-    head: Branch,
-    base: Branch,
-  }),
+  pull_request: PullRequestJson,
 })
 
 const CommentPayload = z.object({
   action: z.string(),
   installation: Installation,
   repository: Repository,
-  sender: Account,
   issue: z.object({ number: Id, state: z.enum(["open", "closed"]), pull_request: z.unknown().optional() }),
   comment: z.object({ id: Id, body: z.string(), author_association: z.string(), user: Account.nullable() }),
 })
@@ -69,26 +56,10 @@ const RepositoryPayload = z.object({ action: z.string(), installation: Installat
 const OtherPayload = z.object({ action: z.string().optional(), installation: Installation, repository: z.object({ id: Id }).optional() })
 
 export type WebhookRepository = Readonly<{ id: number; owner: string; name: string; private: boolean }>
-export type WebhookPullRequest = Readonly<{
-  number: number
-  title: string
-  body: string
-  draft: boolean
-  open: boolean
-  /** ISO time of GitHub's last change; orders deliveries that arrive out of order. */
-  updatedAt: string
-  author: string
-  authorIsBot: boolean
-  headRef: string
-  headSha: Sha
-  baseRef: string
-  baseSha: Sha
-}>
-
 /** One delivery, reduced to what decisions need. `installationId` is null for repository webhooks, which carry none. */
 export type WebhookEvent = Readonly<
   { action: string; installationId: number | null; repository: WebhookRepository | null } & (
-    | { type: "pull_request"; repository: WebhookRepository; pullRequest: WebhookPullRequest; baseChanged: boolean }
+    | { type: "pull_request"; repository: WebhookRepository; pullRequest: PullRequest; baseChanged: boolean }
     | {
         type: "comment"
         repository: WebhookRepository
@@ -135,30 +106,14 @@ const listedRepository = (raw: z.infer<typeof ListedRepository>): WebhookReposit
   private: raw.private,
 })
 
-const isBot = (account: z.infer<typeof Account> | null) => account?.type === "Bot" || account?.login.endsWith("[bot]") === true
-
 function pullRequestEvent(payload: z.infer<typeof PullRequestPayload>): WebhookEvent {
-  const pull = payload.pull_request
   return {
     type: "pull_request",
     action: payload.action,
     installationId: payload.installation?.id ?? null,
     repository: repositoryOf(payload.repository),
     baseChanged: payload.action === "edited" && payload.changes?.base !== undefined,
-    pullRequest: {
-      number: pull.number,
-      title: pull.title,
-      body: pull.body ?? "",
-      draft: pull.draft,
-      open: pull.state === "open",
-      updatedAt: new Date(pull.updated_at).toISOString(),
-      author: pull.user?.login ?? "ghost",
-      authorIsBot: isBot(pull.user),
-      headRef: pull.head.ref,
-      headSha: pull.head.sha,
-      baseRef: pull.base.ref,
-      baseSha: pull.base.sha,
-    },
+    pullRequest: pullRequestOf(payload.pull_request),
   }
 }
 

@@ -1,16 +1,18 @@
 import { Hono } from "hono"
 import type { ServerContext } from "../context.ts"
 import { webhookRoute } from "../intake/webhook-route.ts"
+import type { LiveRuns } from "../pages/live/live-runs.ts"
+import { pageRoutes } from "../pages/page-routes.ts"
 import type { LeaseDesk } from "../runner-api/lease-desk.ts"
 import { runnerRoutes } from "../runner-api/routes.ts"
 import type { TaskWork } from "../tasks/work-tasks.ts"
 import { errorAnswer } from "./error-answer.ts"
 import { healthRoutes } from "./health-routes.ts"
 
-export type AppParts = Readonly<{ context: ServerContext; desk: LeaseDesk; tasks: TaskWork }>
+export type AppParts = Readonly<{ context: ServerContext; desk: LeaseDesk; tasks: TaskWork; liveRuns: LiveRuns }>
 
-/** All routes of the server: webhooks, runner protocol, health. Each family answers its own errors. */
-export function createApp({ context, desk, tasks }: AppParts): Hono {
+/** All routes of the server: webhooks, runner protocol, health, pages. Each family answers its own errors. */
+export function createApp({ context, desk, tasks, liveRuns }: AppParts): Hono {
   const app = new Hono()
   app.onError((error, c) => {
     const { status, body } = errorAnswer(error)
@@ -26,5 +28,6 @@ export function createApp({ context, desk, tasks }: AppParts): Hono {
   app.route("/", healthRoutes(context))
   app.route("/", webhookRoute(context))
   app.route("/", runnerRoutes(context, desk))
+  app.route("/", pageRoutes({ context, liveRuns }))
   return app
 }

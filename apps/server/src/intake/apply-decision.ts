@@ -9,6 +9,7 @@ import type { Transaction } from "@galley/store/transaction"
 import type { ServerContext } from "../context.ts"
 import { applyInstallationEvent } from "./apply-installation-event.ts"
 import { type DeliveryDecision, type DeliveryFacts, decideDelivery } from "./decide-delivery.ts"
+import { pullRequestSnapshot } from "./pull-request-snapshot.ts"
 
 type PullRequestEvent = Extract<WebhookEvent, { type: "pull_request" }>
 
@@ -60,21 +61,9 @@ async function applyToPullRequest(
   decision: DeliveryDecision,
 ): Promise<DeliveryVerdict> {
   const pull = event.pullRequest
-  const updatedAt = new Date(pull.updatedAt)
-  const stored = await upsertPullRequest(tx, project, {
-    number: pull.number,
-    title: pull.title,
-    description: pull.body,
-    author: pull.author,
-    baseRef: pull.baseRef,
-    baseSha: pull.baseSha,
-    headRef: pull.headRef,
-    headSha: pull.headSha,
-    webUrl: `${context.config.github.webUrl}/${event.repository.owner}/${event.repository.name}/pull/${pull.number}`,
-    draft: pull.draft,
-    open: pull.open,
-    updatedAt,
-  })
+  const repositoryUrl = `${context.config.github.webUrl}/${event.repository.owner}/${event.repository.name}`
+  const snapshot = pullRequestSnapshot(pull, repositoryUrl)
+  const stored = await upsertPullRequest(tx, project, snapshot)
   if (decision.action === "cancel") {
     const cancelled = await cancelWaitingJobs(tx, project.workspaceId, { pullRequestId: stored.id }, decision.code)
     return { outcome: cancelled > 0 ? "cancelled" : "ignored", reason: decision.code }
@@ -88,7 +77,7 @@ async function applyToPullRequest(
     pullRequestId: stored.id,
     headSha: pull.headSha,
     baseSha: pull.baseSha,
-    headUpdatedAt: updatedAt,
+    headUpdatedAt: snapshot.updatedAt,
     kind: project.settings.reviewKind,
     cause: "event",
     debounceMs: decision.debounceMs,

@@ -8,6 +8,7 @@ import { enqueueJob } from "@galley/store/queue/enqueue-job"
 import { URGENT_PRIORITY } from "@galley/store/queue/job"
 import type { ServerContext } from "../context.ts"
 import type { IgnoreReason } from "./decide-delivery.ts"
+import { pullRequestSnapshot } from "./pull-request-snapshot.ts"
 
 /** A `/review` comment whose pull request has still to be read: comment payloads carry no head. */
 export type Command = Readonly<{
@@ -32,36 +33,20 @@ export async function resolveCommand(context: ServerContext, command: Command): 
   if (project === null) return
   const call = context.github.forRepository(project.githubInstallationId, project.githubRepositoryId)
   const pull = await readPullRequest(call, { owner: project.owner, repository: project.name, number: command.number })
+  const snapshot = pullRequestSnapshot(pull, `${context.config.github.webUrl}/${project.owner}/${project.name}`)
   await withProject(
     context.store,
     { ...command, hostId: context.hostId },
     async (tx, { id, workspaceId, settings }): Promise<DeliveryVerdict> => {
       const obstacle = commandObstacle(pull, settings)
       if (obstacle !== null) return { outcome: "ignored", reason: obstacle }
-      const stored = await upsertPullRequest(
-        tx,
-        { id, workspaceId },
-        {
-          number: pull.number,
-          title: pull.title,
-          description: pull.body,
-          author: pull.author,
-          baseRef: pull.baseRef,
-          baseSha: pull.baseSha,
-          headRef: pull.headRef,
-          headSha: pull.headSha,
-          webUrl: `${context.config.github.webUrl}/${project.owner}/${project.name}/pull/${pull.number}`,
-          draft: pull.draft,
-          open: pull.open,
-          updatedAt: new Date(pull.updatedAt),
-        },
-      )
+      const stored = await upsertPullRequest(tx, { id, workspaceId }, snapshot)
       const job = await enqueueJob(tx, {
         workspaceId,
         pullRequestId: stored.id,
         headSha: stored.headSha,
         baseSha: stored.baseSha,
-        headUpdatedAt: new Date(pull.updatedAt),
+        headUpdatedAt: snapshot.updatedAt,
         kind: settings.reviewKind,
         cause: "command",
         requestedBy: command.author,

@@ -1,5 +1,5 @@
-import type { GalleyErrorCode } from "@galley/contract/errors"
 import type { OmissionReason } from "@galley/contract/coverage"
+import type { GalleyErrorCode } from "@galley/contract/errors"
 import type { RunPhase } from "@galley/contract/protocol"
 import type { ReviewKind } from "@galley/contract/settings"
 import type { JobCause, JobState } from "@galley/store/queue/job"

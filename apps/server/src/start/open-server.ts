@@ -6,6 +6,7 @@ import type { Logger } from "pino"
 import type { ServerConfig } from "../config.ts"
 import type { ServerContext } from "../context.ts"
 import { createApp } from "../http/app.ts"
+import { openLiveRuns } from "../pages/live/live-runs.ts"
 import { openLeaseDesk } from "../runner-api/lease-desk.ts"
 import { syncInstallations } from "../tasks/sync-installations.ts"
 import { workTasks } from "../tasks/work-tasks.ts"
@@ -16,7 +17,7 @@ import { keyRingOf } from "./key-ring.ts"
 export type OpenServer = Readonly<{
   app: Hono
   context: ServerContext
-  /** Answers waiting runners, so that no request holds the listener open. */
+  /** Answers waiting runners and ends live pages, so that no request holds the listener open. */
   stopWaiting(): Promise<void>
   /** Ends tasks and connections. */
   close(): Promise<void>
@@ -44,12 +45,16 @@ export async function openServer(config: ServerConfig, log: Logger): Promise<Ope
     await syncInstallations(context)
     const desk = await openLeaseDesk(context)
     const tasks = await workTasks(context)
+    const liveRuns = await openLiveRuns(context)
+    const stopWaiting = async () => {
+      await Promise.all([desk.close(), liveRuns.close()])
+    }
     return {
-      app: createApp({ context, desk, tasks }),
+      app: createApp({ context, desk, tasks, liveRuns }),
       context,
-      stopWaiting: () => desk.close(),
+      stopWaiting,
       async close() {
-        await desk.close()
+        await stopWaiting()
         await tasks.stop()
         await store.close()
       },

@@ -6,7 +6,7 @@ import { ProviderModel } from "./model.ts"
 
 /**
  * Where a logical model of a workspace is served, key opened: only for the credentials of a lease, never logged. Looks at the providers
- * of this workspace alone. Throws `not_found`.
+ * of this workspace alone. Throws `model_not_configured`.
  */
 export async function resolveModel({ sql, keyRing }: Store, workspaceId: string, logicalModel: string): Promise<Credentials["model"]> {
   const providers = await sql<{ baseUrl: string; sealed: Uint8Array; keyId: string; models: unknown }[]>`
@@ -21,5 +21,5 @@ export async function resolveModel({ sql, keyRing }: Store, workspaceId: string,
     const { upstream: upstreamModel, contextTokens, outputTokens, price } = model
     return { baseUrl: provider.baseUrl, apiKey, upstreamModel, contextTokens, outputTokens, price }
   }
-  throw new GalleyError("not_found", "no provider of the workspace has this model", { details: { model: logicalModel } })
+  throw new GalleyError("model_not_configured", "no provider of the workspace has this model", { details: { model: logicalModel } })
 }

@@ -14,6 +14,8 @@ export interface EndedAttempt {
   retryable: boolean
   /** Kept, so that the budget of the job spans its attempts. */
   usage?: Usage
+  /** Milliseconds until the next attempt; left out: by the number of failures, or at once when this attempt does not count. */
+  delayMs?: number
 }
 
 export interface SettledJob {
@@ -38,7 +40,10 @@ export async function settleAttempt(tx: Transaction, proof: LeaseProof, ended: E
     for update of j`
   if (!locked) throw new GalleyError("lease_lost", "the lease ended or was given away")
   if (ended.usage) await sql`update review_runs set usage = ${sql.json({ ...noUsage, ...ended.usage })} where id = ${proof.leaseId}`
-  const delay = ended.counted ? sql`review_retry_delay(j.failures)` : sql`interval '0'`
+  const delay =
+    ended.counted && ended.delayMs === undefined
+      ? sql`review_retry_delay(j.failures)`
+      : sql`${ended.delayMs ?? 0}::float8 * interval '1 millisecond'`
   const [settled] = await sql<[{ state: JobState; delayMs: number }]>`
     select settle_review_attempt(j.id, ${ended.outcome}, ${ended.code}, ${ended.detail}, ${ended.counted},
         ${ended.retryable ? delay : null}) as state,

@@ -7,6 +7,8 @@ export interface Publication {
   runId: string
   workspaceId: string
   fence: number
+  /** Fence of the newest review that was published. */
+  publishedFence: number
   headSha: string
   comment: string
   state: FindingState
@@ -47,6 +49,7 @@ export async function withPublication(
     try {
       const [publication] = await connection<[Publication?]>`
         select j.id as "jobId", j.run_id as "runId", j.workspace_id as "workspaceId", j.fence, j.head_sha as "headSha", s.comment, s.state,
+          q.published_fence as "publishedFence",
           p.host_id as "hostId", i.github_installation_id as "githubInstallationId", p.github_repository_id as "githubRepositoryId",
           p.owner, p.name as repository, q.number, q.id as "pullRequestId", q.comment_id as "commentId",
           q.last_reviewed_sha as "lastReviewedSha", encode(q.published_digest, 'hex') as "publishedDigest",

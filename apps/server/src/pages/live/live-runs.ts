@@ -7,10 +7,18 @@ export type LiveRuns = Readonly<{
   watch(runId: string, onChange: () => void): () => void
   /** Aborts when the server stops; streams end then. */
   stopping: AbortSignal
+  /** After so many milliseconds of silence a stream sends a comment. */
+  heartbeatMs: number
   close(): Promise<void>
 }>
 
-export async function openLiveRuns({ store }: ServerContext): Promise<LiveRuns> {
+/** Proxies cut connections that stay silent for a minute. */
+const HEARTBEAT_MS = 15_000
+
+export async function openLiveRuns(
+  { store }: Pick<ServerContext, "store">,
+  { heartbeatMs = HEARTBEAT_MS }: { heartbeatMs?: number } = {},
+): Promise<LiveRuns> {
   const watchers = new Map<string, Set<() => void>>()
   const stopping = new AbortController()
   const listener = await listenForRuns(store.sql, (change) => {
@@ -27,6 +35,7 @@ export async function openLiveRuns({ store }: ServerContext): Promise<LiveRuns> 
       }
     },
     stopping: stopping.signal,
+    heartbeatMs,
     async close() {
       stopping.abort()
       await listener.close()

@@ -1,6 +1,6 @@
 import { getProject } from "@galley/store/projects/get-project"
 import { requestReview } from "@galley/store/projects/request-review"
-import { getPullRequest } from "@galley/store/pull-requests/get-pull-request"
+import { findPullRequest } from "@galley/store/pull-requests/find-pull-request"
 import { listRunners } from "@galley/store/runners/list-runners"
 import { listRuns } from "@galley/store/runs/list-runs"
 import { whyNoReview } from "@galley/store/runs/why-no-review"
@@ -15,16 +15,23 @@ import { PullRequestPage } from "../views/pull-request-page.tsx"
 export function pullRequestRoutes({ context: { store } }: PageParts): Hono<PageEnv> {
   const app = new Hono<PageEnv>()
 
+  /** The look-up form's address. */
+  app.get("/w/:slug/projects/:id/pulls", (c) => {
+    const number = readNumber(c.req.query("number")?.trim() ?? "")
+    return c.redirect(`/w/${c.get("workspace").slug}/projects/${readId(c.req.param("id"))}/pulls/${number}`, 303)
+  })
+
   app.get("/w/:slug/projects/:id/pulls/:number", async (c) => {
     const { id: workspaceId } = c.get("workspace")
     const project = await getProject(store, workspaceId, readId(c.req.param("id")))
-    const pullRequest = await getPullRequest(store, workspaceId, project.id, readNumber(c.req.param("number")))
-    const [history, runs, runners] = await Promise.all([
-      whyNoReview(store, workspaceId, project.id, pullRequest.number),
-      listRuns(store, workspaceId, { pullRequestId: pullRequest.id }),
+    const number = readNumber(c.req.param("number"))
+    const [pullRequest, history, runners] = await Promise.all([
+      findPullRequest(store, workspaceId, project.id, number),
+      whyNoReview(store, workspaceId, project.id, number),
       listRunners(store, workspaceId),
     ])
-    return c.html(page(<PullRequestPage c={c} {...{ project, pullRequest, history, runs, runners }} />))
+    const runs = pullRequest === null ? [] : await listRuns(store, workspaceId, { pullRequestId: pullRequest.id })
+    return c.html(page(<PullRequestPage c={c} {...{ project, number, pullRequest, history, runs, runners }} />))
   })
 
   app.post("/w/:slug/projects/:id/pulls/:number/review", async (c) => {

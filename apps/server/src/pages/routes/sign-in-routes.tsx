@@ -11,6 +11,11 @@ import type { SignedInAnswer } from "../shapes.ts"
 import { page } from "../views/layout.tsx"
 import { SignInPage } from "../views/sign-in-page.tsx"
 
+/** Where to go after signing in: a path of this server, never another site. Pure. */
+export function localPath(wanted: unknown): string {
+  return typeof wanted === "string" && /^\/(?![/\\])[\x21-\x7e]*$/.test(wanted) ? wanted : "/"
+}
+
 /** The way in and out. */
 export function signInRoutes({ context }: PageParts): Hono<PageEnv> {
   const { store, config } = context
@@ -22,7 +27,11 @@ export function signInRoutes({ context }: PageParts): Hono<PageEnv> {
     return c.redirect(`/w/${workspace.slug}/projects`, 303)
   })
 
-  app.get("/sign-in", (c) => (c.get("user") === null ? c.html(page(<SignInPage c={c} demoLogin={config.demoLogin} />)) : c.redirect("/", 303)))
+  app.get("/sign-in", (c) => {
+    const next = localPath(c.req.query("next"))
+    if (c.get("user") !== null) return c.redirect(next, 303)
+    return c.html(page(<SignInPage c={c} demoLogin={config.demoLogin} next={next} />))
+  })
 
   app.post("/sign-in/demo", async (c) => {
     const userId = config.demoLogin ? context.demoUserId : null
@@ -30,7 +39,7 @@ export function signInRoutes({ context }: PageParts): Hono<PageEnv> {
     const old = readSessionCookie(c, config.publicUrl)
     if (old !== undefined) await deleteSession(store, old)
     writeSessionCookie(c, config.publicUrl, await createSession(store, userId))
-    if (!wantsJson(c)) return c.redirect("/", 303)
+    if (!wantsJson(c)) return c.redirect(localPath((await c.req.formData()).get("next")), 303)
     const workspaces = await listWorkspaces(store, userId)
     return c.json({ workspaces: workspaces.map(({ slug, name }) => ({ slug, name })) } satisfies SignedInAnswer)
   })
