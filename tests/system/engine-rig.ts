@@ -12,6 +12,7 @@ import type { EngineJob } from "@galley/engine/engine"
 import { type FakeModel, startFakeModel } from "@galley/fake-model"
 import { virtualState } from "@galley/findings/virtual-state"
 import { startGateway } from "@galley/gateway/start-gateway"
+import { loadEgressRules, removeEgressRules } from "@galley/sandbox/egress-rules"
 import { type JobDirectory, makeJobDirectory, removeJobDirectory } from "@galley/sandbox/job-directory"
 import { makeSlots, type Slot } from "@galley/sandbox/slot"
 import { type GitServer, startGitServer } from "../../packages/checkout/src/testing/git-server.ts"
@@ -41,7 +42,7 @@ export type JobOptions = Readonly<{
 
 export type PreparedJob = EngineJob & Readonly<{ directory: JobDirectory; phases: readonly RunPhase[]; close(): Promise<void> }>
 
-/** A slot, a repository behind real git over HTTP, a scripted model, and jobs as a runner would hand them to an engine. */
+/** A slot with its egress rules, a repository behind real git over HTTP, a scripted model, and jobs as a runner would hand them to an engine. */
 export type EngineRig = Readonly<{
   slot: Slot
   model: FakeModel
@@ -65,6 +66,7 @@ export async function startEngineRig(): Promise<EngineRig> {
   const openDirectory = join(root, "open")
   await mkdir(openDirectory)
   await chmod(openDirectory, 0o777)
+  await loadEgressRules([slot])
   const git = await startGitServer(repositories)
   const model = await startFakeModel({ apiKey: UPSTREAM_KEY })
   const prefix = { path: enginePrefixPath() }
@@ -77,6 +79,7 @@ export async function startEngineRig(): Promise<EngineRig> {
     async close() {
       await git.close()
       await model.close()
+      await removeEgressRules([slot])
       await rm(root, { recursive: true })
     },
   }

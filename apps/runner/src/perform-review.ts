@@ -37,41 +37,53 @@ const DYNAMIC_TOOLS = ["read", "grep", "glob", RESULT_TOOL]
  * One review from lease to result: checkout, gateway, engine, validation, reconciliation, rendering. Whatever happens, afterwards no process
  * of the slot runs and the job directory is gone.
  *
- * @param signal its reason is thrown
+ * @param signal its reason is thrown, or a code of the part that it ended
  * @throws the codes of the parts, each a `GalleyError`
  */
 export async function performReview(place: ReviewPlace, lease: Lease, progress: RunProgress, signal: AbortSignal): Promise<LeaseResult> {
-  const { config, server, slot, prewarmed } = place
-  const stopwatch = startStopwatch()
-  const directory = await makeJobDirectory(config.jobsDirectory, lease.leaseId, slot, config.boundary)
+  const { config, slot, prewarmed } = place
+  let directory: JobDirectory | null = null
   try {
-    const credentials = await stopwatch.time("credentials", () => server.credentials(lease, signal))
-    if (config.boundary === "demo") assertDemoTargets(lease, credentials)
-    const checkout = await stopwatch.time("checkout", () => checkOut(lease, credentials, directory, signal))
-    if (!isReviewable(checkout)) return skippedResult(lease, checkout, stopwatch.steps())
-    const job = { lease, credentials, checkout, directory, token: randomBytes(32).toString("base64url"), progress }
-    const gateway = await openGateway(place, job)
-    try {
-      await stopwatch.time("launch check", () => proveLaunch(place, checkout, signal))
-      const report = await stopwatch.time("engine", () => runEngine(engineJob(place, job, gateway), signal, prewarmed))
-      progress.phase = "reconciling"
-      return concludeReview({
-        lease,
-        checkout,
-        report,
-        usage: gateway.usage(),
-        knownSecrets: secretsOf(credentials),
-        steps: stopwatch.steps(),
-        now: new Date().toISOString(),
-      })
-    } finally {
-      progress.usage = gateway.usage()
-      await gateway.close()
-    }
+    directory = await makeJobDirectory(config.jobsDirectory, lease.leaseId, slot, config.boundary)
+    return await reviewIn(directory, place, lease, progress, signal)
   } finally {
     await prewarmed?.close()
     await sweepSlot(slot, config.boundary)
-    await removeJobDirectory(directory, slot, config.boundary)
+    if (directory !== null) await removeJobDirectory(directory, slot, config.boundary)
+  }
+}
+
+async function reviewIn(
+  directory: JobDirectory,
+  place: ReviewPlace,
+  lease: Lease,
+  progress: RunProgress,
+  signal: AbortSignal,
+): Promise<LeaseResult> {
+  const { config, server, prewarmed } = place
+  const stopwatch = startStopwatch()
+  const credentials = await stopwatch.time("credentials", () => server.credentials(lease, signal))
+  if (config.boundary === "demo") assertDemoTargets(lease, credentials)
+  const checkout = await stopwatch.time("checkout", () => checkOut(lease, credentials, directory, signal))
+  if (!isReviewable(checkout)) return skippedResult(lease, checkout, stopwatch.steps())
+  const job = { lease, credentials, checkout, directory, token: randomBytes(32).toString("base64url"), progress }
+  const gateway = await openGateway(place, job)
+  try {
+    await stopwatch.time("launch check", () => proveLaunch(place, checkout, signal))
+    const report = await stopwatch.time("engine", () => runEngine(engineJob(place, job, gateway), signal, prewarmed))
+    progress.phase = "reconciling"
+    return concludeReview({
+      lease,
+      checkout,
+      report,
+      usage: gateway.usage(),
+      knownSecrets: secretsOf(credentials),
+      steps: stopwatch.steps(),
+      now: new Date().toISOString(),
+    })
+  } finally {
+    progress.usage = gateway.usage()
+    await gateway.close()
   }
 }
 

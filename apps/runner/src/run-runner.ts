@@ -2,8 +2,10 @@ import type { Capability, Lease } from "@galley/contract/protocol"
 import { type PrewarmedPrAgent, startPrewarmed } from "@galley/engine/prewarmed"
 import { sweepJobRoot } from "@galley/sandbox/job-directory"
 import { makeSlots, type Slot } from "@galley/sandbox/slot"
+import { sweepSlot } from "@galley/sandbox/sweep"
 import type { Logger } from "pino"
 import type { RunnerConfig } from "./config.ts"
+import { isOwnFault } from "./is-retryable.ts"
 import { performReview } from "./perform-review.ts"
 import { PROOF_RENEWAL_MS, proveCapabilities } from "./prove-capabilities.ts"
 import { runSlots } from "./run-slots.ts"
@@ -11,6 +13,9 @@ import { connectServer } from "./server-client.ts"
 import { workOnLease } from "./work-on-lease.ts"
 
 export const RUNNER_VERSION = "0.1.0"
+
+/** After the drain time: for ending engines and telling the server. */
+const LAST_WORDS_MS = 10_000
 
 type SlotState = { capabilities: Capability[]; provedAt: number; prewarmed: PrewarmedPrAgent | null }
 
@@ -21,8 +26,7 @@ type SlotState = { capabilities: Capability[]; provedAt: number; prewarmed: Prew
 export async function runRunner(config: RunnerConfig, stopping: AbortSignal, log: Logger): Promise<void> {
   const slots = makeSlots(config.slots, config.slotBase)
   const server = connectServer(config.serverUrl, config.token)
-  const stopped = new AbortController()
-  stopping.addEventListener("abort", () => setTimeout(() => stopped.abort(), config.drainMs).unref())
+  const stop = { giveBack: abortedAfter(stopping, config.drainMs), silence: abortedAfter(stopping, config.drainMs + LAST_WORDS_MS) }
   await sweepJobRoot(config.jobsDirectory, slots, config.boundary)
   const capabilities = await proveCapabilities(config, slots, stopping, log)
   log.info({ slots: slots.length, boundary: config.boundary, kinds: capabilities.map(({ kind }) => kind) }, "runner ready")
@@ -36,6 +40,8 @@ export async function runRunner(config: RunnerConfig, stopping: AbortSignal, log
   const prove = async (slot: Slot): Promise<readonly Capability[]> => {
     const state = stateOf(slot)
     if (state.capabilities.length === 0 || performance.now() - state.provedAt > PROOF_RENEWAL_MS) {
+      await state.prewarmed?.close()
+      await sweepSlot(slot, config.boundary)
       state.capabilities = await proveCapabilities(config, [slot], stopping, log)
       state.provedAt = performance.now()
     }
@@ -56,13 +62,14 @@ export async function runRunner(config: RunnerConfig, stopping: AbortSignal, log
     state.prewarmed = null
     const jobLog = log.child({ jobId: lease.job.id, leaseId: lease.leaseId, kind: lease.job.kind, slot: slot.index })
     jobLog.info({ attempt: lease.attempt, headSha: lease.job.headSha }, "review started")
-    await workOnLease(
+    const failure = await workOnLease(
       lease,
       server,
       (own, progress, signal) => performReview({ config, server, slot, prewarmed }, own, progress, signal),
-      stopped.signal,
+      stop,
       jobLog,
     )
+    if (failure !== null && isOwnFault(failure)) state.capabilities = []
   }
   try {
     await runSlots({ slots, runnerName: config.name, runnerVersion: RUNNER_VERSION, server, prove, work, stopping, log })
@@ -71,4 +78,10 @@ export async function runRunner(config: RunnerConfig, stopping: AbortSignal, log
     await server.close()
     log.info("runner stopped")
   }
+}
+
+function abortedAfter(signal: AbortSignal, ms: number): AbortSignal {
+  const late = new AbortController()
+  signal.addEventListener("abort", () => setTimeout(() => late.abort(), ms).unref())
+  return late.signal
 }

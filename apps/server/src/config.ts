@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { HttpAddress, integerFromText, isLoopback, parseConfiguration } from "@galley/contract/configuration"
 import { GalleyError } from "@galley/contract/errors"
+import { JobLimits } from "@galley/contract/limits"
 import { DEFAULT_DYNAMIC_MODEL, ModelName } from "@galley/contract/settings"
 import { z } from "zod"
 
@@ -19,6 +20,8 @@ const ServerEnvironment = z
     GALLEY_MASTER_KEY_PREVIOUS: MasterKey.optional(),
     GALLEY_WORKSPACE: z.string().min(1).max(100).default("Default"),
     GALLEY_MAX_RUNNING_JOBS: integerFromText(1, 1_000).default(4),
+    GALLEY_JOB_TIMEOUT_SECONDS: integerFromText(10, 3_600).default(600),
+    GALLEY_MODEL_IDLE_SECONDS: integerFromText(5, 3_600).default(120),
     GALLEY_MIGRATIONS_DIRECTORY: z.string().startsWith("/", "expected an absolute path").optional(),
     GALLEY_DEMO_LOGIN: z.enum(["0", "1"]).default("0"),
     GALLEY_RUNNER_TOKEN: z.string().min(20, "expected at least 20 characters"),
@@ -53,6 +56,8 @@ export type ServerConfig = Readonly<{
   /** Newest first: the first seals, all open. */
   masterKeys: readonly Buffer[]
   workspace: Readonly<{ name: string; maxRunningJobs: number }>
+  /** Bounds of every job. */
+  limits: JobLimits
   demoLogin: boolean
   /** Where a bundled server finds its migrations; sources find them by themselves. */
   migrationsDirectory: string | undefined
@@ -90,6 +95,10 @@ export function readServerConfig(environment: Readonly<Record<string, string | u
     listen: { host: env.GALLEY_LISTEN_HOST, port: env.GALLEY_LISTEN_PORT },
     masterKeys: [env.GALLEY_MASTER_KEY, env.GALLEY_MASTER_KEY_PREVIOUS].filter(isSet).map((key) => Buffer.from(key, "base64")),
     workspace: { name: env.GALLEY_WORKSPACE, maxRunningJobs: env.GALLEY_MAX_RUNNING_JOBS },
+    limits: JobLimits.parse({
+      jobTimeoutMs: env.GALLEY_JOB_TIMEOUT_SECONDS * 1_000,
+      modelIdleTimeoutMs: env.GALLEY_MODEL_IDLE_SECONDS * 1_000,
+    }),
     migrationsDirectory: env.GALLEY_MIGRATIONS_DIRECTORY,
     demoLogin: env.GALLEY_DEMO_LOGIN === "1",
     runnerToken: env.GALLEY_RUNNER_TOKEN,

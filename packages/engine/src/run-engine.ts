@@ -22,6 +22,8 @@ export async function runEngine(job: EngineJob, signal: AbortSignal, prewarmed: 
     return report
   } catch (error) {
     throw explain(error, signal, gatewayFailure(kind, job.gateway))
+  } finally {
+    await prewarmed?.close()
   }
 }
 

@@ -5,24 +5,18 @@ import type { LiveRuns } from "../pages/live/live-runs.ts"
 import { pageRoutes } from "../pages/page-routes.ts"
 import type { LeaseDesk } from "../runner-api/lease-desk.ts"
 import { runnerRoutes } from "../runner-api/routes.ts"
-import type { TaskWork } from "../tasks/work-tasks.ts"
 import { errorAnswer } from "./error-answer.ts"
 import { healthRoutes } from "./health-routes.ts"
 
-export type AppParts = Readonly<{ context: ServerContext; desk: LeaseDesk; tasks: TaskWork; liveRuns: LiveRuns }>
+export type AppParts = Readonly<{ context: ServerContext; desk: LeaseDesk; liveRuns: LiveRuns }>
 
 /** All routes of the server: webhooks, runner protocol, health, pages. Each family answers its own errors. */
-export function createApp({ context, desk, tasks, liveRuns }: AppParts): Hono {
+export function createApp({ context, desk, liveRuns }: AppParts): Hono {
   const app = new Hono()
   app.onError((error, c) => {
     const { status, body } = errorAnswer(error)
     if (status >= 500) context.log.error({ err: error, path: c.req.path }, "request failed")
     return c.json(body, { status: status as 400 })
-  })
-  // A request may have stored a task: it should not wait for the next poll.
-  app.use(async (_, next) => {
-    await next()
-    tasks.wake()
   })
   app.notFound((c) => c.json({ error: { code: "not_found", message: "there is no such address" } }, 404))
   app.route("/", healthRoutes(context))

@@ -18,3 +18,8 @@ export type PageContext = Context<PageEnv>
 
 /** What page routes work with. */
 export type PageParts = Readonly<{ context: ServerContext; liveRuns: LiveRuns }>
+
+/** Who visits and where, for pages that also show before either is known: hono types every variable as set. */
+export function visitOf(c: PageContext): { user: SessionUser | null; workspace: WorkspaceForMember | null } {
+  return { user: c.get("user") ?? null, workspace: c.get("workspace") ?? null }
+}

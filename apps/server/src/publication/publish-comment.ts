@@ -1,5 +1,5 @@
 import { errorCode, GalleyError, type GalleyErrorCode } from "@galley/contract/errors"
-import { isGalleyComment, parseComment, stateDigest } from "@galley/findings/comment-state"
+import { isGalleyComment, stateDigest } from "@galley/findings/comment-state"
 import type { GitHubCall } from "@galley/github/github-app"
 import type { PullRequestAddress } from "@galley/github/pull-request"
 import {
@@ -14,13 +14,16 @@ import { failPublication } from "@galley/store/queue/fail-publication"
 import { finishPublication } from "@galley/store/queue/finish-publication"
 import { type Publication, withPublication } from "@galley/store/queue/with-publication"
 import type { ServerContext } from "../context.ts"
+import { assertPublishable } from "./assert-publishable.ts"
 
 /** Faults that no retry mends: the publication is given up, the result stays on the pages, the last good comment stays too. */
 const final: ReadonlySet<GalleyErrorCode> = new Set([
   "publish_forbidden",
   "publish_gone",
   "publish_locked",
+  "publish_stale",
   "comment_invalid",
+  "comment_too_large",
   "installation_gone",
   "installation_suspended",
   "repository_gone",
@@ -40,7 +43,8 @@ export async function publishComment(context: ServerContext, workspaceId: string
 async function publish(context: ServerContext, publication: Publication): Promise<void> {
   const { workspaceId, jobId } = publication
   try {
-    assertReadable(publication)
+    assertNewest(publication)
+    assertPublishable(publication.comment, publication.state)
     const call = context.github.forRepository(publication.githubInstallationId, publication.githubRepositoryId)
     const at = { owner: publication.owner, repository: publication.repository, number: publication.number }
     const commentId = await writeComment(call, at, await context.github.botLogin(), publication)
@@ -54,19 +58,15 @@ async function publish(context: ServerContext, publication: Publication): Promis
     context.log.info({ jobId, commentId, number: publication.number }, "comment published")
   } catch (error) {
     const code = errorCode(error)
-    if (code === "publish_stale") return
     if (!final.has(code)) throw error
     context.log.warn({ jobId, code, err: error }, "publication given up")
     await failPublication(context.store, { workspaceId, jobId, code, detail: error instanceof GalleyError ? error.message : "" })
   }
 }
 
-/** What cannot be read back would lose the history with the next review. */
-function assertReadable(publication: Publication): void {
-  const parsed = parseComment(publication.comment)
-  if (parsed === null || stateDigest(parsed.state) !== stateDigest(publication.state)) {
-    throw new GalleyError("comment_invalid", "the rendered comment does not carry its own state")
-  }
+/** A newer review stands on the pull request already. */
+function assertNewest({ fence, publishedFence }: Publication): void {
+  if (fence <= publishedFence) throw new GalleyError("publish_stale", "a newer review of the pull request was published")
 }
 
 /** @returns id of the comment that now holds the body */

@@ -1,4 +1,3 @@
-import { defaultJobLimits } from "@galley/contract/limits"
 import type { Credentials, Lease } from "@galley/contract/protocol"
 import type { PullRequestAddress } from "@galley/github/pull-request"
 import { defaultModel } from "@galley/store/providers/default-model"
@@ -57,7 +56,7 @@ export async function grantLease(context: ServerContext, claimed: ClaimedLease):
       skill: project.settings.reviewSkill ?? null,
       maxFindings: project.settings.maxFindings,
     },
-    limits: defaultJobLimits,
+    limits: context.config.limits,
     prior: priorState(comment, { commentId: claimed.commentId, state: claimed.publishedState }),
     botLogin,
     usageSoFar: claimed.usageSoFar,

@@ -1,35 +1,26 @@
-import { errorCode, GalleyError, type GalleyErrorCode } from "@galley/contract/errors"
+import { GalleyError } from "@galley/contract/errors"
 import { MAX_RESULT_BYTES } from "@galley/contract/limits"
-import { Heartbeat, LeaseFailure, LeaseRequest, LeaseResult, RUNNER_PROTOCOL_PATH } from "@galley/contract/protocol"
-import { noUsage } from "@galley/contract/usage"
-import { type ClaimedLease, findLease } from "@galley/store/queue/claim-jobs"
+import { Heartbeat, type Lease, LeaseFailure, LeaseRequest, LeaseResult, RUNNER_PROTOCOL_PATH } from "@galley/contract/protocol"
+import { type ClaimedLease, findLease, type LeaseFacts } from "@galley/store/queue/claim-jobs"
 import { completeJob } from "@galley/store/queue/complete-job"
 import { failJob } from "@galley/store/queue/fail-job"
 import { heartbeat } from "@galley/store/queue/heartbeat"
+import type { LeaseProof } from "@galley/store/queue/lease-token"
 import { releaseJob } from "@galley/store/queue/release-job"
 import { touchRunner } from "@galley/store/runners/touch-runner"
-import { type Context, Hono } from "hono"
+import { Hono } from "hono"
 import { bodyLimit } from "hono/body-limit"
-import type { z } from "zod"
 import type { ServerContext } from "../context.ts"
 import { errorAnswer } from "../http/error-answer.ts"
 import { requireLeaseProof, requireRunner } from "./authenticate.ts"
+import { checkFence, checkResult } from "./check-result.ts"
+import { endBeforeStart } from "./end-before-start.ts"
 import { grantCredentials, grantLease } from "./grant-lease.ts"
 import type { LeaseDesk } from "./lease-desk.ts"
+import { readMessage } from "./read-message.ts"
 
 const tooLarge = () => {
   throw new GalleyError("result_too_large", `the body is larger than ${MAX_RESULT_BYTES} bytes`)
-}
-
-async function readBody<T extends z.ZodType>(c: Context, schema: T): Promise<z.infer<T>> {
-  const body: unknown = await c.req.json().catch((cause: unknown) => {
-    if (cause instanceof GalleyError) throw cause
-    throw new GalleyError("request_invalid", "the body is not JSON", { cause })
-  })
-  const parsed = schema.safeParse(body)
-  if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  throw new GalleyError("request_invalid", issue?.message ?? "the body is not valid", { details: { field: issue?.path.join(".") ?? "" } })
 }
 
 /** Runner protocol v1; `@galley/contract/protocol` describes it. */
@@ -43,9 +34,29 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
     return c.json(body, { status: status as 400 })
   })
 
+  /** The whole lease; null when it ended before its runner heard of it: GitHub was in the way, or the runner left. */
+  const grant = async (claimed: ClaimedLease, signal: AbortSignal): Promise<Lease | null> => {
+    try {
+      const lease = signal.aborted ? null : await grantLease(context, claimed)
+      if (lease !== null && !signal.aborted) {
+        log.info({ jobId: claimed.jobId, leaseId: claimed.leaseId, kind: claimed.kind, attempt: claimed.attempt }, "job leased")
+        return lease
+      }
+      await releaseJob(store, claimed)
+    } catch (error) {
+      await endBeforeStart(context, claimed, error)
+    }
+    return null
+  }
+  const requireLease = async (proof: LeaseProof): Promise<LeaseFacts> => {
+    const facts = await findLease(store.sql, proof)
+    if (facts === null) throw new GalleyError("lease_lost", "the lease ended or was given away")
+    return facts
+  }
+
   app.post("/leases", async (c) => {
     const runner = await requireRunner(context, c)
-    const request = await readBody(c, LeaseRequest)
+    const request = await readMessage(c, LeaseRequest)
     await touchRunner(store, runner.id, { name: request.runnerName, version: request.runnerVersion, capabilities: request.capabilities })
     if (runner.paused) throw new GalleyError("runner_paused", "an operator paused this runner")
     const claim = {
@@ -55,42 +66,34 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
       kinds: provenKinds(request),
     }
     const claimed = await desk.wait(claim, request.waitMs, c.req.raw.signal)
-    if (claimed === null) return c.body(null, 204)
-    if (c.req.raw.signal.aborted) {
-      await releaseJob(store, claimed)
-      return c.body(null, 204)
-    }
-    try {
-      const lease = await grantLease(context, claimed)
-      log.info({ jobId: claimed.jobId, leaseId: claimed.leaseId, kind: claimed.kind, attempt: claimed.attempt }, "job leased")
-      return c.json(lease)
-    } catch (error) {
-      await endBeforeStart(context, claimed, error)
-      return c.body(null, 204)
-    }
+    const lease = claimed === null ? null : await grant(claimed, c.req.raw.signal)
+    return lease === null ? c.body(null, 204) : c.json(lease)
   })
 
   app.post("/leases/:id/credentials", async (c) => {
     const proof = await requireLeaseProof(context, c, c.req.param("id"))
-    const facts = await findLease(store.sql, proof)
-    if (facts === null) throw new GalleyError("lease_lost", "the lease ended or was given away")
-    return c.json(await grantCredentials(context, facts))
+    return c.json(await grantCredentials(context, await requireLease(proof)))
   })
 
   app.post("/leases/:id/heartbeat", async (c) => {
     const proof = await requireLeaseProof(context, c, c.req.param("id"))
-    return c.json({ action: await heartbeat(store, proof, await readBody(c, Heartbeat)) })
+    return c.json({ action: await heartbeat(store, proof, await readMessage(c, Heartbeat)) })
   })
 
   app.post("/leases/:id/result", async (c) => {
     const proof = await requireLeaseProof(context, c, c.req.param("id"))
-    await completeJob(store, proof, await readBody(c, LeaseResult))
+    const result = await readMessage(c, LeaseResult)
+    const leased = await findLease(store.sql, proof)
+    // Without a lease it can only be the result that ended it, sent again.
+    if (leased !== null) checkResult(result, leased)
+    await completeJob(store, proof, result)
     return c.json({})
   })
 
   app.post("/leases/:id/failure", async (c) => {
     const proof = await requireLeaseProof(context, c, c.req.param("id"))
-    const { fence: _, ...failure } = await readBody(c, LeaseFailure)
+    const { fence, ...failure } = await readMessage(c, LeaseFailure)
+    checkFence(fence, await requireLease(proof))
     await failJob(store, proof, failure)
     return c.json({})
   })
@@ -107,18 +110,4 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
 function provenKinds(request: LeaseRequest) {
   const now = Date.now()
   return request.capabilities.filter((capability) => Date.parse(capability.expiresAt) > now).map((capability) => capability.kind)
-}
-
-/** Faults of GitHub pass; a state that cannot be read stays unreadable. */
-const passing: ReadonlySet<GalleyErrorCode> = new Set(["github_unavailable", "github_rate_limited", "internal_error"])
-
-async function endBeforeStart(context: ServerContext, claimed: ClaimedLease, error: unknown): Promise<void> {
-  const code = errorCode(error)
-  context.log.warn({ jobId: claimed.jobId, code, err: error }, "the lease could not be completed")
-  await failJob(context.store, claimed, {
-    code,
-    detail: error instanceof GalleyError ? error.message : "",
-    retryable: passing.has(code),
-    usage: noUsage,
-  })
 }

@@ -1,6 +1,7 @@
 import { connectGitHubApp } from "@galley/github/github-app"
 import { openStore } from "@galley/store/database"
 import { assertSchema } from "@galley/store/migrate"
+import { taskQueues } from "@galley/store/tasks"
 import type { Hono } from "hono"
 import type { Logger } from "pino"
 import type { ServerConfig } from "../config.ts"
@@ -8,8 +9,7 @@ import type { ServerContext } from "../context.ts"
 import { createApp } from "../http/app.ts"
 import { openLiveRuns } from "../pages/live/live-runs.ts"
 import { openLeaseDesk } from "../runner-api/lease-desk.ts"
-import { syncInstallations } from "../tasks/sync-installations.ts"
-import { workTasks } from "../tasks/work-tasks.ts"
+import { type TaskWork, workTasks } from "../tasks/work-tasks.ts"
 import { bootstrap } from "./bootstrap.ts"
 import { keyRingOf } from "./key-ring.ts"
 
@@ -32,30 +32,34 @@ const GITHUB_TIMEOUT_MS = 15_000
  */
 export async function openServer(config: ServerConfig, log: Logger): Promise<OpenServer> {
   await assertSchema(config.databaseUrl, config.migrationsDirectory === undefined ? {} : { directory: config.migrationsDirectory })
+  let work: TaskWork | null = null
   const store = await openStore({
     url: config.databaseUrl,
     keyRing: keyRingOf(config.masterKeys),
     applicationName: "galley-server",
     onError: (error) => log.error({ err: error }, "background database work failed"),
+    onTask: (queue) => work?.wake(queue),
   })
   try {
     const github = connectGitHubApp({ ...config.github, userAgent: "galley", timeoutMs: GITHUB_TIMEOUT_MS })
     const made = await bootstrap(store, config, github)
     const context: ServerContext = { config, store, github, log, ...made }
-    await syncInstallations(context)
     const desk = await openLeaseDesk(context)
     const tasks = await workTasks(context)
+    work = tasks
+    // What was installed before the server ran. A task, so that one installation that cannot be read does not stop the start.
+    await store.boss.send(taskQueues.syncInstallation, {})
     const liveRuns = await openLiveRuns(context)
     const stopWaiting = async () => {
       await Promise.all([desk.close(), liveRuns.close()])
     }
     return {
-      app: createApp({ context, desk, tasks, liveRuns }),
+      app: createApp({ context, desk, liveRuns }),
       context,
       stopWaiting,
       async close() {
         await stopWaiting()
-        await tasks.stop()
+        tasks.stop()
         await store.close()
       },
     }

@@ -10,9 +10,10 @@ import { syncInstallations } from "./sync-installations.ts"
 
 /** The server's internal work while it runs. */
 export type TaskWork = Readonly<{
-  /** Looks for tasks now instead of at the next poll; called after a commit that stored one. */
-  wake(): void
-  stop(): Promise<void>
+  /** Looks for tasks of a queue now instead of at the next poll; called after a commit that stored one. */
+  wake(queue: TaskQueue): void
+  /** Ends the sweep of leases; closing the store ends the workers. */
+  stop(): void
 }>
 
 /** Seconds between looks when nobody calls `wake`, e.g. for a task that another server stored. */
@@ -33,7 +34,7 @@ const SyncTask = z.object({})
 
 export async function workTasks(context: ServerContext): Promise<TaskWork> {
   const { boss } = context.store
-  const workers: string[] = []
+  const workers = new Map<TaskQueue, string>()
 
   const handle = async <T extends z.ZodType>(queue: TaskQueue, schema: T, work: (data: z.infer<T>) => Promise<void>) => {
     const options = { pollingIntervalSeconds: POLL_SECONDS, batchSize: 1, localConcurrency: TASKS_AT_A_TIME }
@@ -47,7 +48,7 @@ export async function workTasks(context: ServerContext): Promise<TaskWork> {
         throw error
       }
     })
-    workers.push(worker)
+    workers.set(queue, worker)
   }
   await handle(taskQueues.publishComment, PublishTask, ({ workspaceId, jobId }) => publishComment(context, workspaceId, jobId))
   await handle(taskQueues.resolveCommandHead, CommandTask, (task) => resolveCommand(context, task))
@@ -59,13 +60,11 @@ export async function workTasks(context: ServerContext): Promise<TaskWork> {
   }, EXPIRY_SWEEP_MS)
 
   return {
-    wake: () => {
-      for (const worker of workers) boss.notifyWorker(worker)
+    wake(queue) {
+      const worker = workers.get(queue)
+      if (worker !== undefined) boss.notifyWorker(worker)
     },
-    async stop() {
-      clearInterval(sweep)
-      await Promise.all(Object.values(taskQueues).map((queue) => boss.offWork(queue)))
-    },
+    stop: () => clearInterval(sweep),
   }
 }
 

@@ -7,8 +7,8 @@ import { prewarmPath, pythonPath } from "../engine-manifest.ts"
 import { ENGINE_START_TIMEOUT_MS } from "../engine-times.ts"
 import { type EngineExit, orAborted, type RunningEngine, startEngine } from "../running-engine.ts"
 
-/** One command line for PR-Agent. `cwd` is an empty directory without a repository above it. */
-export type PrAgentCommand = Readonly<{ argv: readonly string[]; cwd: string; maxMemoryBytes: number }>
+/** One command line for PR-Agent. `cwd` is an empty directory without a repository above it; `onGiven` is called when it starts to work. */
+export type PrAgentCommand = Readonly<{ argv: readonly string[]; cwd: string; maxMemoryBytes: number; onGiven: () => void }>
 
 /** A PR-Agent that has loaded everything and waits for its single job. It holds about 300 MB and no secret. */
 export type PrewarmedPrAgent = Readonly<{
@@ -50,9 +50,10 @@ export async function startPrewarmed(slot: Slot, boundary: BoundaryMode, prefix:
   }
 }
 
-async function runOnce(engine: RunningEngine, { argv, cwd }: PrAgentCommand, signal: AbortSignal): Promise<EngineExit> {
+async function runOnce(engine: RunningEngine, { argv, cwd, onGiven }: PrAgentCommand, signal: AbortSignal): Promise<EngineExit> {
   await engine.waitForOutput(/^ready$/m, ENGINE_START_TIMEOUT_MS, signal)
   engine.stdin?.end(`${JSON.stringify({ argv, env: {}, cwd })}\n`)
+  onGiven()
   return await orAborted(engine.exited, signal)
 }
 

@@ -31,9 +31,9 @@ export async function runDiff(job: EngineJob, signal: AbortSignal, prewarmed: Pr
   await writeJobFile(recordPath, "", 0o660, job)
   await makeSlotDirectory(cwd, 0o550, job)
   const process = prewarmed?.usable() === true ? prewarmed : await startPrewarmed(job.slot, job.boundary, job.prefix)
-  job.onPhase("reviewing")
   const argv = [`--pr_url=${pullRequestUrl(job)}`, `--extra_config_url=${settingsPath}`, "review"]
-  const exit = await process.run({ argv, cwd, maxMemoryBytes: job.limits.maxEngineMemoryBytes }, signal)
+  const onGiven = () => job.onPhase("reviewing")
+  const exit = await process.run({ argv, cwd, maxMemoryBytes: job.limits.maxEngineMemoryBytes, onGiven }, signal)
   const traces = {
     exitCode: exit.code,
     exitSignal: exit.signal,

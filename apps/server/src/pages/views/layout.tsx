@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx"
 import { assetPath } from "../assets/assets.ts"
-import type { PageContext } from "../page-env.ts"
+import { type PageContext, visitOf } from "../page-env.ts"
 
 /** What a redirect after a change says on the page it leads to. */
 const doneWords: Readonly<Record<string, string>> = {
@@ -57,7 +57,7 @@ export function Layout({ c, title, section, children }: LayoutProps) {
 }
 
 function Header({ c, section }: { c: PageContext; section: Section | null }) {
-  const [user, workspace] = [c.get("user"), c.get("workspace") as ReturnType<typeof c.get<"workspace">> | undefined]
+  const { user, workspace } = visitOf(c)
   const link = (name: Section, label: string) => (
     <a href={`/w/${workspace?.slug ?? ""}/${name}`} aria-current={section === name ? "page" : undefined}>
       {label}
@@ -69,7 +69,7 @@ function Header({ c, section }: { c: PageContext; section: Section | null }) {
         <img src={assetPath("icon.svg")} alt="" width="20" height="20" />
         Galley
       </a>
-      {workspace === undefined ? null : (
+      {workspace === null ? null : (
         <>
           <span class="workspace">{workspace.name}</span>
           <nav aria-label="Main">
@@ -78,7 +78,7 @@ function Header({ c, section }: { c: PageContext; section: Section | null }) {
           </nav>
         </>
       )}
-      {user === null || user === undefined ? null : (
+      {user === null ? null : (
         <form class="user" method="post" action="/sign-out">
           <span>{user.name === "" ? user.login : user.name}</span>
           <button type="submit" class="quiet">

@@ -70,7 +70,6 @@ export const Empty = ({ children }: { children?: Child }) => <p class="empty">{c
 export function Table({ label, head, children }: { label: string; head: readonly string[]; children?: Child }) {
   return (
     // A region that scrolls must be reachable by keyboard.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <section class="scroll" aria-label={label} tabindex={0}>
       <table>
         <thead>
