@@ -40,7 +40,7 @@ test("lists runs newest first with the number of active findings, and one run wi
   expect(runs.map(({ id }) => id)).toEqual([second.leaseId, first.leaseId])
   expect(runs).toMatchObject([
     { jobState: "running", findings: null, pullRequestNumber: 2 },
-    { jobState: "publishing", findings: 1, usage: { modelCalls: 1, costUsd: null }, jobId: first.jobId },
+    { outcome: "reviewed", findings: 1, usage: { modelCalls: 1, costUsd: null }, jobId: first.jobId },
   ])
   expect(run).toMatchObject({ comment: "a comment", coverage: { status: "complete" }, trace: { engine: { name: "test" } } })
   expect(run.findingList.map(({ id }) => id)).toEqual(["f1", "f2"])

@@ -64,7 +64,7 @@ test("ONCE=1 reviews a change of the user's with both kinds into one comment and
   const change = makeSampleRepository(directory)
   const demo = startDemo({ ONCE: "1", REPO: directory, BASE: "main", HEAD: "discounts" })
   expect(await demo.ended).toBe(0)
-  const runs = demo.lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line))
+  const runs = demo.lines.filter((line) => line.startsWith('{"kind"')).map((line) => JSON.parse(line))
   expect(runs).toMatchObject([
     { kind: "diff", outcome: "published", reviewedSha: change.headSha, modelCalls: 1 },
     { kind: "dynamic", outcome: "published", reviewedSha: change.headSha },

@@ -8,7 +8,9 @@ import { readServerConfig, type ServerConfig } from "./config.ts"
 import { openServer } from "./start/open-server.ts"
 
 /** Requests under way at SIGTERM get so long. */
-const DRAIN_MS = 8_000
+const DRAIN_MS = 3_000
+/** A call to GitHub may hang: its task is taken up again elsewhere, and the process ends in time. */
+const STOP_MS = 9_500
 
 /** Serves until `stopping`; everything it opened is closed when it returns. */
 async function run(config: ServerConfig, stopping: AbortSignal, log: Logger): Promise<void> {
@@ -19,9 +21,11 @@ async function run(config: ServerConfig, stopping: AbortSignal, log: Logger): Pr
     log.info({ address: config.publicUrl, ...config.listen }, "server ready")
     if (!stopping.aborted) await once(stopping, "abort")
     log.info("server stopping")
+    setTimeout(() => process.exit(0), STOP_MS).unref()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     await open.stopWaiting()
     await Promise.race([closed, delay(DRAIN_MS, undefined, { ref: false })])
+    if ("closeAllConnections" in server) server.closeAllConnections()
   } finally {
     await open.close()
   }

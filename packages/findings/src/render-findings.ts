@@ -78,10 +78,10 @@ function linesOf({ startLine: start, endLine: end }: Finding): { start: number; 
 }
 
 function remarks(finding: Finding, input: CommentInput): string[] {
-  const isNew = finding.firstSeenSha === input.reviewedSha
+  const isFirstHere = finding.firstSeenSha === input.reviewedSha
   const isConfirmed = finding.lastSeenSha === input.reviewedSha
   return [
-    ...(isNew ? ["new"] : []),
+    ...(isFirstHere ? ["first seen at this commit"] : []),
     ...(isConfirmed
       ? []
       : [`not confirmed by this review${finding.lastSeenSha === null ? "" : `, last seen at \`${finding.lastSeenSha.slice(0, 7)}\``}`]),

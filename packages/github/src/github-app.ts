@@ -1,7 +1,9 @@
+import { errorCode } from "@galley/contract/errors"
 import { createAppAuth } from "@octokit/auth-app"
 import { request as octokitRequest } from "@octokit/request"
 import { z } from "zod"
 import { type GitHubDuty, githubFault } from "./github-fault.ts"
+import { createRatePauses } from "./rate-pauses.ts"
 
 export type GitHubAppOptions = Readonly<{
   /** REST root without a slash at the end, e.g. `https://api.github.com` or `https://ghes.example/api/v3`. */
@@ -34,7 +36,10 @@ export type GitHubCall = (
 export type GitHubApp = Readonly<{
   /** A fresh token that can only read the contents of one repository; never cached, so that it outlives the job it is for. */
   mintReadToken(installationId: number, repositoryId: number): Promise<string>
-  /** Calls with a cached token narrowed to the pull requests of one repository. */
+  /**
+   * Calls with a cached token narrowed to the pull requests of one repository. After a rate limit the installation's calls fail with
+   * `github_rate_limited` at once, without asking GitHub, until the time it named.
+   */
   forRepository(installationId: number, repositoryId: number): GitHubCall
   /** Login of the App's bot: `<slug>[bot]`. */
   botLogin(): Promise<string>
@@ -77,6 +82,7 @@ export function connectGitHubApp(options: GitHubAppOptions): GitHubApp {
     request: { hook: (send: typeof request, endpoint: Parameters<typeof request>[0]) => send(withTimeout(endpoint, options.timeoutMs)) },
   })
   const auth = createAppAuth({ appId: options.appId, privateKey: options.privateKey, request: bounded })
+  const pauses = createRatePauses()
   let slug: Promise<string> | null = null
 
   const guarded = async <T>(duty: GitHubDuty, work: () => Promise<T>): Promise<T> => {
@@ -110,11 +116,24 @@ export function connectGitHubApp(options: GitHubAppOptions): GitHubApp {
     mintReadToken: (installationId, repositoryId) => installationToken(installationId, repositoryId, { contents: "read" }, true),
 
     forRepository: (installationId, repositoryId) => async (duty, route, parameters) => {
-      const token = await installationToken(installationId, repositoryId, { pull_requests: "write" }, false)
-      return guarded(duty, async () => {
-        const answer = await bounded(route, { ...parameters, headers: { authorization: `token ${token}` } })
-        return { data: answer.data as unknown, headers: answer.headers }
-      })
+      const send = async (refresh: boolean) => {
+        const token = await installationToken(installationId, repositoryId, { pull_requests: "write" }, refresh)
+        return guarded(duty, async () => {
+          const answer = await bounded(route, { ...parameters, headers: { authorization: `token ${token}` } })
+          return { data: answer.data as unknown, headers: answer.headers }
+        })
+      }
+      pauses.check(installationId)
+      try {
+        return await send(false).catch((error: unknown) => {
+          // GitHub ends tokens before their time, e.g. with an installation: one that was kept is replaced, once.
+          if (errorCode(error) === "github_unauthorized") return send(true)
+          throw error
+        })
+      } catch (error) {
+        pauses.note(installationId, error)
+        throw error
+      }
     },
 
     botLogin() {

@@ -18,7 +18,6 @@ const statusByCode: Partial<Record<GalleyErrorCode, number>> = {
   settings_conflict: 409,
   project_inactive: 409,
   pull_request_closed: 409,
-  repository_gone: 409,
   webhook_too_large: 413,
   result_too_large: 413,
   webhook_content_type: 415,

@@ -14,20 +14,11 @@ import { failPublication } from "@galley/store/queue/fail-publication"
 import { finishPublication } from "@galley/store/queue/finish-publication"
 import { type Publication, withPublication } from "@galley/store/queue/with-publication"
 import type { ServerContext } from "../context.ts"
+import { finalFaults } from "../tasks/final-faults.ts"
 import { assertPublishable } from "./assert-publishable.ts"
 
-/** Faults that no retry mends: the publication is given up, the result stays on the pages, the last good comment stays too. */
-const final: ReadonlySet<GalleyErrorCode> = new Set([
-  "publish_forbidden",
-  "publish_gone",
-  "publish_locked",
-  "publish_stale",
-  "comment_invalid",
-  "comment_too_large",
-  "installation_gone",
-  "installation_suspended",
-  "repository_gone",
-])
+/** A failed read of the comments is told by what it means for the publication. */
+const meaning: Partial<Record<GalleyErrorCode, GalleyErrorCode>> = { not_found: "publish_gone", forbidden: "publish_forbidden" }
 
 /**
  * Writes the one summary comment of a pull request from a stored result. Runs as a retried task inside the pull request's critical section,
@@ -57,8 +48,8 @@ async function publish(context: ServerContext, publication: Publication): Promis
     })
     context.log.info({ jobId, commentId, number: publication.number }, "comment published")
   } catch (error) {
-    const code = errorCode(error)
-    if (!final.has(code)) throw error
+    if (!finalFaults.has(errorCode(error))) throw error
+    const code = meaning[errorCode(error)] ?? errorCode(error)
     context.log.warn({ jobId, code, err: error }, "publication given up")
     await failPublication(context.store, { workspaceId, jobId, code, detail: error instanceof GalleyError ? error.message : "" })
   }

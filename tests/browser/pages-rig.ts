@@ -1,0 +1,142 @@
+import { randomBytes } from "node:crypto"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type FakeGitHub, startFakeGitHub } from "@galley/fake-github"
+import { openStore, type Store } from "@galley/store/database"
+import { listProjects } from "@galley/store/projects/list-projects"
+import type { Project } from "@galley/store/projects/project"
+import { listRunners } from "@galley/store/runners/list-runners"
+import { makeSampleRepository, type SampleChange } from "../../scripts/demo/sample-repository.ts"
+import { type StartedProcess, startProcess } from "../../scripts/demo/start-process.ts"
+import { freshDatabase } from "../integration/database.ts"
+import type { Tenant } from "../integration/store-fixture.ts"
+
+/** The real server process beside a fake GitHub, with one project whose reviews are off. */
+export type PagesRig = Readonly<{
+  url: string
+  github: FakeGitHub
+  store: Store
+  change: SampleChange
+  /** The demo workspace as the store's verbs know it. */
+  tenant: Tenant
+  project(): Promise<Project>
+  openPullRequest(number: number, title?: string): Promise<void>
+  stop(): Promise<void>
+}>
+
+const APP_ID = 77
+const REPO = "sample/checkout"
+const repository = new URL("../..", import.meta.url).pathname
+
+export async function startPagesRig(): Promise<PagesRig> {
+  const stops: (() => Promise<void> | void)[] = []
+  const stop = async () => {
+    for (const step of stops.splice(0).reverse()) await step()
+  }
+  try {
+    return { ...(await start(stops)), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function start(stops: (() => Promise<void> | void)[]): Promise<Omit<PagesRig, "stop">> {
+  const directory = mkdtempSync(join(tmpdir(), "galley-pages-"))
+  stops.push(() => rmSync(directory, { recursive: true, force: true }))
+  const database = await freshDatabase({ keep: true })
+  stops.push(() => database.drop())
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const secret = randomBytes(24).toString("hex")
+  const github = await startFakeGitHub({ appId: APP_ID, webhook: { url: `${url}/webhooks/github`, secret } })
+  stops.push(() => github.close())
+
+  const server = startServer(join(directory, "server.log"), {
+    DATABASE_URL: database.url,
+    GALLEY_PUBLIC_URL: url,
+    GALLEY_LISTEN_PORT: String(port),
+    GALLEY_MASTER_KEY: randomBytes(32).toString("base64"),
+    GALLEY_WORKSPACE: "Demo",
+    GALLEY_DEMO_LOGIN: "1",
+    GALLEY_RUNNER_TOKEN: randomBytes(24).toString("hex"),
+    GITHUB_URL: github.url,
+    GITHUB_API_URL: github.apiUrl,
+    GITHUB_APP_ID: String(APP_ID),
+    GITHUB_PRIVATE_KEY: github.privateKeyPem ?? "",
+    GITHUB_WEBHOOK_SECRET: secret,
+    MODEL_BASE_URL: "http://127.0.0.1:9/v1",
+    MODEL_API_KEY: "a key that nobody uses",
+    MODEL: "scripted-model",
+  })
+  stops.push(() => server.stop())
+  await server.waitForLine((line) => line.includes('"msg":"server ready"'))
+
+  const change = makeSampleRepository(join(directory, "repository"))
+  await github.registerRepository({ owner: "sample", name: "checkout", gitDirectory: change.gitDirectory, installationId: 7001, private: true })
+  await github.idle()
+  const store = await openStore({
+    url: database.url,
+    // Nothing that the server sealed is opened here.
+    keyRing: { current: { id: "test", key: randomBytes(32) } },
+    applicationName: "browser-test",
+    onError: (error) => {
+      throw error
+    },
+  })
+  stops.push(() => store.close())
+  const tenant = await readTenant(store)
+  return {
+    url,
+    github,
+    store,
+    change,
+    tenant,
+    async project() {
+      const [project] = await listProjects(store, tenant.workspaceId)
+      if (project === undefined) throw new Error("the repository did not become a project")
+      return project
+    },
+    async openPullRequest(number, title = change.title) {
+      const { baseSha, headSha, description } = change
+      await github.openPullRequest({ repo: REPO, number, baseSha, headRef: `change-${number}`, headSha, title, body: description })
+      await github.idle()
+    },
+  }
+}
+
+function startServer(logFile: string, env: Record<string, string>): StartedProcess {
+  const argv: [string, ...string[]] = [
+    process.execPath,
+    "--import",
+    join(repository, "scripts/tsx-hook.ts"),
+    join(repository, "apps/server/src/main.ts"),
+  ]
+  return startProcess({ name: "server", argv, env: { PATH: process.env.PATH ?? "", ...env }, logFile })
+}
+
+async function readTenant(store: Store): Promise<Tenant> {
+  const [workspace] = await store.sql<[{ id: string }]>`select id from workspaces where slug = 'demo'`
+  const [project] = await listProjects(store, workspace.id)
+  const [runner] = await listRunners(store, workspace.id)
+  if (project === undefined || runner === undefined) throw new Error("the server made no project or no runner")
+  return {
+    workspaceId: workspace.id,
+    hostId: project.hostId,
+    projectId: project.id,
+    repositoryId: project.githubRepositoryId,
+    installationId: 7001,
+    runnerId: runner.id,
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === "string") throw new Error("no free port")
+  return address.port
+}
