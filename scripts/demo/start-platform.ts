@@ -22,6 +22,8 @@ export type PlatformOptions = Readonly<{
   port: number | null
   /** Added to the runner's environment, e.g. other slot users for a second platform on one machine. */
   runnerEnvironment?: Readonly<Record<string, string>>
+  /** Added to the server's environment. */
+  serverEnvironment?: Readonly<Record<string, string>>
 }>
 
 /** Everything of one installation on this machine: the ordinary server and runner, and fakes for GitHub and the model. */
@@ -32,6 +34,8 @@ export type Platform = Readonly<{
   databaseUrl: string
   server: StartedProcess
   runner: StartedProcess
+  /** Starts a runner in the place of one that ended; it is stopped with the platform. */
+  startRunner(): Promise<StartedProcess>
   logDirectory: string
   stop(): Promise<void>
 }>
@@ -97,6 +101,7 @@ async function start(options: PlatformOptions, stops: (() => Promise<void>)[]): 
     MODEL_BASE_URL: options.realModel?.baseUrl ?? model?.url ?? "",
     MODEL_API_KEY: modelKey,
     MODEL: options.realModel?.model ?? "scripted-model",
+    ...options.serverEnvironment,
   }
   const logDirectory = join(repository, ".galley", "logs")
   await rm(logDirectory, { recursive: true, force: true })
@@ -113,14 +118,18 @@ async function start(options: PlatformOptions, stops: (() => Promise<void>)[]): 
   stops.push(() => server.stop())
   await step("server is ready", () => server.waitForLine(says("server ready")))
 
-  const runner = await startRunner(directory, url, runnerToken, options.runnerEnvironment ?? {}, logDirectory)
-  stops.push(() => runner.stop())
-  await step("runner has proved its boundary and engines", () => runner.waitForLine(says("runner ready")))
-  return { url, github, model, databaseUrl: postgres.url, server, runner, logDirectory }
+  const startRunner = async () => {
+    const started = await launchRunner(directory, url, runnerToken, options.runnerEnvironment ?? {}, logDirectory)
+    stops.push(() => started.stop())
+    await started.waitForLine(says("runner ready"))
+    return started
+  }
+  const runner = await step("runner has proved its boundary and engines", startRunner)
+  return { url, github, model, databaseUrl: postgres.url, server, runner, startRunner, logDirectory }
 }
 
 /** The runner as it is shipped: one bundled file, started as root where possible, in the demo mode otherwise. */
-async function startRunner(
+async function launchRunner(
   directory: string,
   serverUrl: string,
   token: string,

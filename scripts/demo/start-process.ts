@@ -7,6 +7,8 @@ import { createInterface } from "node:readline"
 export type StartedProcess = Readonly<{
   name: string
   pid: number
+  /** Lines of its output so far. */
+  output(): readonly string[]
   /** Rejects when the process ends before; resolves with the first line of its output that `matches`. */
   waitForLine(matches: (line: string) => boolean): Promise<string>
   /** SIGTERM, then SIGKILL after `graceMs`. Safe to call twice. */
@@ -41,6 +43,7 @@ export function startProcess({ name, argv, env, logFile }: ProcessRequest): Star
   return {
     name,
     pid: child.pid ?? 0,
+    output: () => seen,
     waitForLine: (matches) => waitForLine(name, child, seen, watchers, matches),
     async stop(graceMs = STOP_GRACE_MS) {
       if (child.exitCode === null && child.signalCode === null) {

@@ -1,5 +1,6 @@
 import { chmod, mkdir } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
+import { installChromium } from "./install-chromium.ts"
 import { nodeStep } from "./install-node.ts"
 import { opencodeStep } from "./install-opencode.ts"
 import { prAgentStep, prewarmStep } from "./install-pr-agent.ts"
@@ -40,7 +41,9 @@ export async function runSetup(log: Log): Promise<string> {
 
 if (import.meta.main) {
   try {
-    const prefix = await runSetup((line) => console.log(`setup: ${line}`))
+    const log = (line: string) => console.log(`setup: ${line}`)
+    const prefix = await runSetup(log)
+    if (process.argv.includes("--browser")) await installChromium(log)
     console.log(`setup: engines stand in ${prefix}`)
   } catch (error) {
     console.error(`setup failed: ${error instanceof Error ? error.message : error}`)

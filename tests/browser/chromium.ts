@@ -1,4 +1,4 @@
-import { chromium, type Browser, type Page } from "playwright-core"
+import { type Browser, chromium, type Page } from "playwright-core"
 import { findChromium } from "../../scripts/setup/install-chromium.ts"
 
 const FLAGS = [

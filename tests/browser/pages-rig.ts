@@ -75,7 +75,13 @@ async function start(stops: (() => Promise<void> | void)[]): Promise<Omit<PagesR
   await server.waitForLine((line) => line.includes('"msg":"server ready"'))
 
   const change = makeSampleRepository(join(directory, "repository"))
-  await github.registerRepository({ owner: "sample", name: "checkout", gitDirectory: change.gitDirectory, installationId: 7001, private: true })
+  await github.registerRepository({
+    owner: "sample",
+    name: "checkout",
+    gitDirectory: change.gitDirectory,
+    installationId: 7001,
+    private: true,
+  })
   await github.idle()
   const store = await openStore({
     url: database.url,

@@ -1,5 +1,5 @@
-import { createSession } from "@galley/store/sessions/create-session"
 import type { Role } from "@galley/store/schema"
+import { createSession } from "@galley/store/sessions/create-session"
 import { ensureMember } from "@galley/store/workspaces/ensure-member"
 import { recordUser } from "@galley/store/workspaces/record-user"
 import { startTestServer, type TestServer } from "./server-fixture.ts"
@@ -63,7 +63,9 @@ export async function member(server: TestServer, tenant: Tenant, role: Role): Pr
 }
 
 /** A server, a tenant on it, and its owner. */
-export async function startPages(settings: Record<string, unknown> = {}): Promise<{ server: TestServer; tenant: PagesTenant; owner: Visitor }> {
+export async function startPages(
+  settings: Record<string, unknown> = {},
+): Promise<{ server: TestServer; tenant: PagesTenant; owner: Visitor }> {
   const server = await startTestServer({ GALLEY_PUBLIC_URL: ORIGIN })
   const tenant = await seedPagesTenant(server, settings)
   return { server, tenant, owner: await member(server, tenant, "owner") }

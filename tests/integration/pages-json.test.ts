@@ -1,10 +1,18 @@
+import {
+  ProjectAnswer,
+  ProjectsAnswer,
+  ReviewQueuedAnswer,
+  RunAnswer,
+  RunsAnswer,
+  SettingsAnswer,
+  SignedInAnswer,
+} from "@galley/server/pages/shapes"
 import { completeJob } from "@galley/store/queue/complete-job"
-import { ProjectAnswer, ProjectsAnswer, ReviewQueuedAnswer, RunAnswer, RunsAnswer, SettingsAnswer, SignedInAnswer } from "@galley/server/pages/shapes"
 import { expect, test } from "vitest"
+import { finding } from "./finding-fixture.ts"
 import { startPages, visitor } from "./pages-fixture.ts"
 import { startTestServer } from "./server-fixture.ts"
 import { claimed, push, reviewed, sha } from "./store-fixture.ts"
-import { finding } from "./finding-fixture.ts"
 
 test("lists projects with their settings in JSON", async () => {
   const { owner, tenant } = await startPages({ maxFindings: 7 })
@@ -20,7 +28,9 @@ test("shows a project with its open pull requests and its runs in JSON", async (
 
   const answer = ProjectAnswer.parse(await owner.getJson(tenant.projectPath))
 
-  expect(answer.pullRequests).toMatchObject([{ number: 4, headSha: sha("a1"), lastReviewedSha: null, jobState: "waiting", jobKind: "diff" }])
+  expect(answer.pullRequests).toMatchObject([
+    { number: 4, headSha: sha("a1"), lastReviewedSha: null, jobState: "waiting", jobKind: "diff" },
+  ])
   expect(answer.runs).toEqual([])
 })
 

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomUUID } from "node:crypto"
 import { type FakeGitHub, startFakeGitHub } from "@galley/fake-github"
 import { readServerConfig } from "@galley/server/config"
 import { type OpenServer, openServer } from "@galley/server/open-server"
-import { pino } from "pino"
+import { type Logger, pino } from "pino"
 import { onTestFinished } from "vitest"
 import { freshDatabase } from "./database.ts"
 
@@ -19,10 +19,17 @@ export type TestServer = OpenServer &
     runner(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
   }>
 
-export async function startTestServer(environment: Record<string, string> = {}): Promise<TestServer> {
+export type TestServerOptions = Readonly<{
+  log?: Logger
+  /** What is on GitHub before the server starts. */
+  prepare?: (github: FakeGitHub) => Promise<unknown>
+}>
+
+export async function startTestServer(environment: Record<string, string> = {}, options: TestServerOptions = {}): Promise<TestServer> {
   const { url } = await freshDatabase()
   const github = await startFakeGitHub({ appId: 77 })
   onTestFinished(() => github.close())
+  await options.prepare?.(github)
   const config = readServerConfig({
     DATABASE_URL: url,
     GALLEY_PUBLIC_URL: "http://127.0.0.1:8080",
@@ -38,7 +45,7 @@ export async function startTestServer(environment: Record<string, string> = {}):
     MODEL: "some-model",
     ...environment,
   })
-  const server = await openServer(config, pino({ level: "silent" }))
+  const server = await openServer(config, options.log ?? pino({ level: "silent" }))
   onTestFinished(() => server.close())
   return {
     ...server,

@@ -10,13 +10,13 @@ import { requestReview } from "@galley/store/projects/request-review"
 import { updateSettings } from "@galley/store/projects/update-settings"
 import { getRun, type RunDetail } from "@galley/store/runs/get-run"
 import { makeSampleRepository, type SampleChange } from "../../scripts/demo/sample-repository.ts"
-import { type Platform, startPlatform } from "../../scripts/demo/start-platform.ts"
+import { type Platform, type PlatformOptions, startPlatform } from "../../scripts/demo/start-platform.ts"
 
 /** Users and ports of this rig's slots, apart from a runner that may work on the same machine. */
 const SLOT_ENVIRONMENT = {
   GALLEY_SLOT_UID: "64970",
-  GALLEY_GATEWAY_PORT: "43200",
-  GALLEY_CONTROL_PORT: "44200",
+  GALLEY_GATEWAY_PORT: "23200",
+  GALLEY_CONTROL_PORT: "24200",
   GALLEY_JOBS_DIRECTORY: "/var/lib/galley/road-test-jobs",
 }
 
@@ -43,10 +43,12 @@ export type RoadRig = Readonly<{
   stop(): Promise<void>
 }>
 
-export async function startRoad(): Promise<RoadRig> {
+export type RoadOptions = Pick<PlatformOptions, "runnerEnvironment" | "serverEnvironment">
+
+export async function startRoad({ runnerEnvironment = SLOT_ENVIRONMENT, serverEnvironment = {} }: RoadOptions = {}): Promise<RoadRig> {
   const directory = mkdtempSync(join(tmpdir(), "galley-road-"))
   const change = makeSampleRepository(join(directory, "repository"))
-  const platform = await startPlatform({ log: () => undefined, realModel: null, port: null, runnerEnvironment: SLOT_ENVIRONMENT })
+  const platform = await startPlatform({ log: () => undefined, realModel: null, port: null, runnerEnvironment, serverEnvironment })
   const store = await openStore({
     url: platform.databaseUrl,
     // Nothing that the server sealed is opened here.

@@ -21,8 +21,8 @@ const RunnerEnvironment = z.object({
   GALLEY_JOBS_DIRECTORY: Directory.default("/var/lib/galley/jobs"),
   GALLEY_RUNNER_UID: integerFromText(1, 2_000_000_000).default(64_900),
   GALLEY_SLOT_UID: integerFromText(1, 2_000_000_000).default(64_910),
-  GALLEY_GATEWAY_PORT: integerFromText(1_024, 65_000).default(41_000),
-  GALLEY_CONTROL_PORT: integerFromText(1_024, 65_000).default(42_000),
+  GALLEY_GATEWAY_PORT: integerFromText(1_024, 65_000).default(21_000),
+  GALLEY_CONTROL_PORT: integerFromText(1_024, 65_000).default(22_000),
   GALLEY_DRAIN_SECONDS: integerFromText(0, 3_600).default(20),
   LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
 })

@@ -1,3 +1,4 @@
+import { createPrivateKey } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { HttpAddress, integerFromText, isLoopback, parseConfiguration } from "@galley/contract/configuration"
 import { GalleyError } from "@galley/contract/errors"
@@ -8,6 +9,10 @@ import { z } from "zod"
 const DatabaseUrl = z.string().regex(/^postgres(?:ql)?:\/\//, "expected a postgres:// address")
 const Secret = z.string().min(16, "expected at least 16 characters")
 const MasterKey = z.string().refine((text) => Buffer.from(text, "base64").length === 32, "expected 32 bytes in base64")
+
+/** Rules over several variables are checked whatever else is wrong, so that one start names every problem. */
+const always = () => true
+const staysOnThisMachine = (address: string) => URL.canParse(address) && isLoopback(address)
 
 /** The server's environment; `.env.example` explains each variable. */
 const ServerEnvironment = z
@@ -43,10 +48,12 @@ const ServerEnvironment = z
   .refine((env) => (env.GITHUB_PRIVATE_KEY === undefined) !== (env.GITHUB_PRIVATE_KEY_FILE === undefined), {
     path: ["GITHUB_PRIVATE_KEY"],
     message: "set either GITHUB_PRIVATE_KEY or GITHUB_PRIVATE_KEY_FILE",
+    when: always,
   })
-  .refine((env) => env.GALLEY_DEMO_LOGIN === "0" || (isLoopback(env.GALLEY_PUBLIC_URL) && isLoopback(`http://${env.GALLEY_LISTEN_HOST}`)), {
+  .refine((env) => env.GALLEY_DEMO_LOGIN !== "1" || [env.GALLEY_PUBLIC_URL, `http://${env.GALLEY_LISTEN_HOST}`].every(staysOnThisMachine), {
     path: ["GALLEY_DEMO_LOGIN"],
     message: "the demo login is only for a server that listens on and is reached by a loopback address",
+    when: always,
   })
 
 export type ServerConfig = Readonly<{
@@ -76,13 +83,26 @@ export type ServerConfig = Readonly<{
 
 const isSet = <T>(value: T | undefined): value is T => value !== undefined
 
+const unusable = (problem: string, cause: unknown) =>
+  new GalleyError("config_invalid", `The configuration is not usable:\n  ${problem}`, { cause })
+
 function readPrivateKey(inline: string | undefined, file: string | undefined): string {
+  const name = file === undefined ? "GITHUB_PRIVATE_KEY" : "GITHUB_PRIVATE_KEY_FILE"
   // An environment file cannot hold line breaks, so they may be written as \n.
-  if (file === undefined) return (inline ?? "").replaceAll("\\n", "\n")
+  const pem = file === undefined ? (inline ?? "").replaceAll("\\n", "\n") : readKeyFile(file)
+  try {
+    createPrivateKey(pem)
+  } catch (cause) {
+    throw unusable(`${name}: expected a private key in PEM`, cause)
+  }
+  return pem
+}
+
+function readKeyFile(file: string): string {
   try {
     return readFileSync(file, "utf8")
-  } catch (error) {
-    throw new GalleyError("config_invalid", "The configuration is not usable:\n  GITHUB_PRIVATE_KEY_FILE: cannot be read", { cause: error })
+  } catch (cause) {
+    throw unusable("GITHUB_PRIVATE_KEY_FILE: cannot be read", cause)
   }
 }
 

@@ -5,6 +5,9 @@ import type { JobLimits } from "@galley/contract/limits"
 import type { Credentials, PullRequestFacts } from "@galley/contract/protocol"
 import type { Usage } from "@galley/contract/usage"
 
+/** The only model id an engine may ask for; the gateway puts the workspace's upstream id in its place. */
+export const NEUTRAL_MODEL = "review"
+
 /** What the GitHub shim serves PR-Agent; nothing is forwarded to GitHub. */
 export type ShimJob = Readonly<{
   pullRequest: PullRequestFacts

@@ -1,9 +1,7 @@
 import { GalleyError } from "@galley/contract/errors"
 import { z } from "zod"
+import { NEUTRAL_MODEL } from "./gateway.ts"
 import { parseJson } from "./parse-json.ts"
-
-/** The only model id an engine may ask for; the gateway puts the workspace's upstream id in its place. */
-export const NEUTRAL_MODEL = "review"
 
 /** Text, or parts of text; anything else (images, files) is refused. */
 const Content = z.union([z.string(), z.array(z.object({ type: z.literal("text"), text: z.string() }))]).transform((content) => {

@@ -1,5 +1,5 @@
+import { NEUTRAL_MODEL } from "./gateway.ts"
 import type { TokenUsage } from "./ledger.ts"
-import { NEUTRAL_MODEL } from "./model-request.ts"
 import type { ModelAnswer } from "./read-answer.ts"
 
 /** An answer for the engine, in the form it asked for. Nothing of the provider's own framing, ids or headers is passed on. */

@@ -15,10 +15,10 @@ export type Slot = Readonly<{
  */
 export type BoundaryMode = "enforced" | "demo"
 
-/** First ids and ports of slot 0; slot i adds i. */
+/** First ids and ports of slot 0; slot i adds i. The ports lie below the kernel's ephemeral range (32768), so nothing takes them by chance. */
 export type SlotBase = Readonly<{ uid: number; gatewayPort: number; controlPort: number }>
 
-export const defaultSlotBase: SlotBase = { uid: 64_910, gatewayPort: 41_000, controlPort: 42_000 }
+export const defaultSlotBase: SlotBase = { uid: 64_910, gatewayPort: 21_000, controlPort: 22_000 }
 
 /** The slots of a runner, `count` from 1 to 64. */
 export function makeSlots(count: number, base: SlotBase = defaultSlotBase): Slot[] {

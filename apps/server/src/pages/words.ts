@@ -165,8 +165,9 @@ export function timeAgo(then: Date, now: Date): string {
   return `${count} ${step.unit}${count === 1 ? "" : "s"} ago`
 }
 
-/** e.g. `0.4 s`, `12.3 s`, `2 min 5 s`. Pure. */
+/** e.g. `12 ms`, `12.3 s`, `2 min 5 s`. Pure. */
 export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
   if (ms < MINUTE) return `${(ms / 1000).toFixed(1)} s`
   return `${Math.floor(ms / MINUTE)} min ${Math.floor((ms % MINUTE) / 1000)} s`
 }

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util"
 import { GalleyError } from "@galley/contract/errors"
+import { NEUTRAL_MODEL } from "@galley/gateway/gateway"
 import { parse, stringify } from "smol-toml"
 import { ENGINE_WAIT_MARGIN_MS } from "../engine-times.ts"
 
 /** PR-Agent routes a model by its prefix; the name behind it is the gateway's neutral one. */
-const MODEL = "openai/review"
+const MODEL = `openai/${NEUTRAL_MODEL}`
 const MAX_PREVIOUS_FINDINGS_CHARACTERS = 60_000
 
 export type JobSettingsInput = Readonly<{

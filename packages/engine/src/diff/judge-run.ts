@@ -21,7 +21,7 @@ export type RunJudgement = Readonly<{
   complete: boolean
 }>
 
-const Record = z.object({
+const ReviewRecord = z.object({
   type: z.literal("review"),
   payload: z.object({ key_issues_to_review: z.array(z.record(z.string(), z.unknown())) }),
   markdown: z.string(),
@@ -55,10 +55,10 @@ function checkExit({ exitCode, exitSignal }: RunTraces): void {
   if (exitCode !== 0) throw new GalleyError(code, "PR-Agent failed", { details: { exitCode: exitCode ?? -1 } })
 }
 
-function onlyRecord(text: string): z.infer<typeof Record> {
+function onlyRecord(text: string): z.infer<typeof ReviewRecord> {
   const [line, ...others] = text.split("\n").filter((part) => part !== "")
   if (line === undefined || others.length > 0) throw noOutput("not_one_record")
-  const parsed = z.string().transform(parseJson).pipe(Record).safeParse(line)
+  const parsed = z.string().transform(parseJson).pipe(ReviewRecord).safeParse(line)
   if (!parsed.success) throw noOutput("record_invalid")
   return parsed.data
 }

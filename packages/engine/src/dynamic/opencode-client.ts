@@ -1,8 +1,9 @@
 import { GalleyError } from "@galley/contract/errors"
+import { NEUTRAL_MODEL } from "@galley/gateway/gateway"
 import { Agent, request } from "undici"
 import { z } from "zod"
 import { AgentList, EffectiveConfig } from "./check-rules.ts"
-import { AGENT_NAME, MODEL_ID, PROVIDER_ID } from "./opencode-config.ts"
+import { AGENT_NAME, PROVIDER_ID } from "./opencode-config.ts"
 
 /** Bytes of one answer of the control server; a message repeats what the model said, which the gateway bounds. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
@@ -67,7 +68,7 @@ export function openCodeClient(url: string, password: string): OpenCodeClient {
 function messageBody(message: ReviewMessage): object {
   return {
     agent: AGENT_NAME,
-    model: { providerID: PROVIDER_ID, modelID: MODEL_ID },
+    model: { providerID: PROVIDER_ID, modelID: NEUTRAL_MODEL },
     format: { type: "json_schema", schema: message.resultSchema },
     parts: [{ type: "text", text: message.text }],
   }

@@ -1,8 +1,8 @@
+import { NEUTRAL_MODEL } from "@galley/gateway/gateway"
 import { ENGINE_WAIT_MARGIN_MS } from "../engine-times.ts"
 
 /** Names inside the generated configuration. They are neutral on purpose: the engine tunes requests by provider and model names. */
 export const PROVIDER_ID = "proxy"
-export const MODEL_ID = "review"
 export const AGENT_NAME = "review"
 /** The engine's own tool for the structured result; it must be allowed by name or a deny-all rule removes it too. */
 export const RESULT_TOOL = "StructuredOutput"
@@ -26,7 +26,7 @@ export type OpenCodeConfigInput = Readonly<{
  * engine forgets the result schema when it compacts; there is no plugin, MCP server, language server, formatter or second agent.
  */
 export function openCodeConfig(input: OpenCodeConfigInput) {
-  const model = `${PROVIDER_ID}/${MODEL_ID}`
+  const model = `${PROVIDER_ID}/${NEUTRAL_MODEL}`
   const permission = permissions(input.dataHome)
   const off = { disable: true }
   return {
@@ -63,8 +63,8 @@ function provider(input: OpenCodeConfigInput) {
     name: PROVIDER_ID,
     options: { baseURL: `${input.gatewayUrl}/v1`, apiKey: input.token, headerTimeout: waitMs, chunkTimeout: waitMs },
     models: {
-      [MODEL_ID]: {
-        name: MODEL_ID,
+      [NEUTRAL_MODEL]: {
+        name: NEUTRAL_MODEL,
         tool_call: true,
         reasoning: false,
         attachment: false,

@@ -66,21 +66,37 @@ export const runDuration = ({ run }: RunSummary, now = new Date()): string =>
 /** Says that there is nothing, and what to do about it. */
 export const Empty = ({ children }: { children?: Child }) => <p class="empty">{children}</p>
 
+/** One fact of a list of facts (`<dl class="facts">`). */
+export const Fact = ({ name, children }: { name: string; children?: Child }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+/** A column's heading; numbers stand at the right. */
+export type Column = string | Readonly<{ number: string }>
+
 /** A table that scrolls by itself on narrow screens. */
-export function Table({ label, head, children }: { label: string; head: readonly string[]; children?: Child }) {
+export function Table({ label, head, children }: { label: string; head: readonly Column[]; children?: Child }) {
   return (
-    // A region that scrolls must be reachable by keyboard.
-    <section class="scroll" aria-label={label} tabindex={0}>
-      <table>
+    <div class="scroll">
+      <table aria-label={label}>
         <thead>
           <tr>
-            {head.map((name) => (
-              <th scope="col">{name}</th>
-            ))}
+            {head.map((column) =>
+              typeof column === "string" ? (
+                <th scope="col">{column}</th>
+              ) : (
+                <th scope="col" class="number">
+                  {column.number}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>{children}</tbody>
       </table>
-    </section>
+    </div>
   )
 }

@@ -9,7 +9,7 @@ import { reviewStanding } from "../review-standing.ts"
 import { causeNames, kindNames } from "../words.ts"
 import { JobStatus } from "./job-status.tsx"
 import { Layout } from "./layout.tsx"
-import { Ago, Badge, Empty, JobBadge, Reason, ShaText, Table } from "./parts.tsx"
+import { Ago, Badge, Empty, Fact, JobBadge, Reason, ShaText, Table } from "./parts.tsx"
 import { LastReview, ReviewNow } from "./project-page.tsx"
 import { RunsTable } from "./runs-table.tsx"
 
@@ -82,26 +82,20 @@ function Current({ base, project, pullRequest, history, runners }: Props & { bas
       <p class="lead">{reviewStanding({ settings: project.settings, pullRequest, history })}</p>
       {pullRequest === null ? null : (
         <dl class="facts">
-          <dt>Head</dt>
-          <dd>
+          <Fact name="Head">
             <ShaText sha={pullRequest.headSha} /> on {pullRequest.headRef}
-          </dd>
-          <dt>Last review</dt>
-          <dd>
+          </Fact>
+          <Fact name="Last review">
             <LastReview headSha={pullRequest.headSha} lastReviewedSha={pullRequest.lastReviewedSha} />
-          </dd>
-          <dt>State</dt>
-          <dd>
+          </Fact>
+          <Fact name="State">
             {pullRequest.open ? "open" : "closed"}
             {pullRequest.draft ? ", draft" : ""}
-          </dd>
+          </Fact>
           {pullRequest.jobs.map((job) => (
-            <>
-              <dt>{job.state === "waiting" ? "Waiting job" : "Job"}</dt>
-              <dd>
-                <JobStatus base={base} job={job} runners={runners} />
-              </dd>
-            </>
+            <Fact name="Job">
+              <JobStatus base={base} job={job} runners={runners} />
+            </Fact>
           ))}
         </dl>
       )}
@@ -112,7 +106,7 @@ function Current({ base, project, pullRequest, history, runners }: Props & { bas
 function Jobs({ history: { jobs } }: { history: ReviewHistory }) {
   if (jobs.length === 0) return <Empty>No review was queued.</Empty>
   return (
-    <Table label="Jobs" head={["Queued", "Head", "Kind", "Asked for by", "State", "Attempts", "Reason"]}>
+    <Table label="Jobs" head={["Queued", "Head", "Kind", "Asked for by", "State", { number: "Attempts" }, "Reason"]}>
       {jobs.map((job) => (
         <tr>
           <th scope="row">

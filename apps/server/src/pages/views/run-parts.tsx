@@ -4,9 +4,9 @@ import { defaultJobLimits } from "@galley/contract/limits"
 import type { RunTrace } from "@galley/contract/protocol"
 import { noUsage, type Usage } from "@galley/contract/usage"
 import type { RunDetail } from "@galley/store/runs/get-run"
-import { cost, count, duration, omissionWords, phaseNames, plural } from "../words.ts"
+import { causeNames, cost, count, duration, omissionWords, phaseNames, plural } from "../words.ts"
 import { reasonOf } from "../write-shapes.ts"
-import { Badge, Reason, RunBadge, runDuration, ShaText } from "./parts.tsx"
+import { Ago, Badge, Fact, Reason, RunBadge, runDuration, ShaText } from "./parts.tsx"
 
 /** Whether nothing about the run can change any more. Pure. */
 export const isOver = ({ run, job }: RunDetail): boolean =>
@@ -31,7 +31,7 @@ export function RunStatus({ detail }: { detail: RunDetail }) {
 
 /** Everything of a run that changes while it goes on. */
 export function RunBody({ detail, now = new Date() }: { detail: RunDetail; now?: Date }) {
-  const { run, result, runnerName } = detail
+  const { run, job, result, runnerName } = detail
   const { code, detail: why } = reasonOf(detail)
   return (
     <>
@@ -42,16 +42,19 @@ export function RunBody({ detail, now = new Date() }: { detail: RunDetail; now?:
         </p>
       )}
       <dl class="facts">
-        <dt>Head</dt>
-        <dd>
+        <Fact name="Head">
           <ShaText sha={run.headSha} />
-        </dd>
-        <dt>Attempt</dt>
-        <dd>{run.attempt}</dd>
-        <dt>Runner</dt>
-        <dd>{runnerName ?? "removed"}</dd>
-        <dt>Took</dt>
-        <dd>{runDuration(detail, now)}</dd>
+        </Fact>
+        <Fact name="Asked for by">
+          {causeNames[job.cause]}
+          {job.requestedBy === null ? "" : ` (${job.requestedBy})`}
+        </Fact>
+        <Fact name="Started">
+          <Ago at={run.startedAt} now={now} />
+        </Fact>
+        <Fact name="Took">{runDuration(detail, now)}</Fact>
+        <Fact name="Runner">{runnerName ?? "removed"}</Fact>
+        <Fact name="Attempt">{run.attempt}</Fact>
       </dl>
       {result === null ? null : <Findings findings={result.findings} />}
       {result === null ? null : <CoverageSection coverage={result.coverage} />}
@@ -59,7 +62,7 @@ export function RunBody({ detail, now = new Date() }: { detail: RunDetail; now?:
       {result === null ? null : <Steps trace={result.trace} />}
       {result?.comment == null ? null : (
         <details>
-          <summary>The comment as published</summary>
+          <summary>Rendered comment</summary>
           <pre class="comment">{result.comment}</pre>
         </details>
       )}

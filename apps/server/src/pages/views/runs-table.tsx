@@ -7,7 +7,8 @@ type Props = { base: string; label: string; runs: readonly RunSummary[]; withPro
 
 /** Runs, newest first. `base` is the address of the workspace. */
 export function RunsTable({ base, label, runs, withProject = false }: Props) {
-  const head = ["Started", "Pull request", "Head", "Kind", "State", "Findings", "Calls", "Tokens", "Cost", "Took"]
+  const numbers = ["Findings", "Calls", "Tokens", "Cost", "Took"].map((number) => ({ number }))
+  const head = ["Started", "Pull request", "Head", "Kind", "State", ...numbers]
   return (
     <Table label={label} head={head}>
       {runs.map((summary) => (

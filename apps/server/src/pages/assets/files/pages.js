@@ -19,3 +19,8 @@ if (here.searchParams.has("done")) {
   here.searchParams.delete("done")
   history.replaceState(history.state, "", here)
 }
+
+/** A part that fetches itself anew waits while the keyboard is inside, for the exchange would take the focus away. */
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.elt.contains(document.activeElement)) event.preventDefault()
+})
