@@ -1,8 +1,20 @@
-import { type BuildResult, build } from "esbuild"
-import { readAssetFiles } from "../apps/server/src/pages/assets/read-asset-files.ts"
+import { type BuildResult, build, type Plugin } from "esbuild"
+import { assetNames, readAssetFiles } from "../apps/server/src/pages/assets/read-asset-files.ts"
 
 /** CommonJS dependencies inside an ES module bundle call `require`. */
 const REQUIRE_BANNER = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);'
+
+/** Reads the style and scripts of the pages while bundling, so that the bundle carries them instead of looking for them. */
+const assetsInside: Plugin = {
+  name: "assets-inside",
+  setup({ onLoad }) {
+    onLoad({ filter: /\/pages\/assets\/read-asset-files\.ts$/ }, () => ({
+      contents: `export const assetNames = ${JSON.stringify(assetNames)}
+export const readAssetFiles = () => (${JSON.stringify(readAssetFiles())})`,
+      loader: "js",
+    }))
+  },
+}
 
 /** Bundles one entry point into a single file that Node 24 runs without `node_modules`. */
 export function bundle(entryPoint: string, outfile: string | null): Promise<BuildResult<{ metafile: true; write: boolean }>> {
@@ -14,8 +26,7 @@ export function bundle(entryPoint: string, outfile: string | null): Promise<Buil
     target: "node24",
     jsx: "automatic",
     jsxImportSource: "hono/jsx",
-    // Style and scripts of the pages travel inside the server's bundle; bundles that name no asset stay free of them.
-    define: { GALLEY_ASSET_FILES: JSON.stringify(readAssetFiles()) },
+    plugins: [assetsInside],
     loader: { ".sql": "text", ".sh": "text", ".py": "text" },
     sourcemap: outfile === null ? false : "linked",
     metafile: true,

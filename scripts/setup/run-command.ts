@@ -1,6 +1,12 @@
 import { spawn } from "node:child_process"
 
-export type CommandOptions = Readonly<{ cwd?: string; env?: NodeJS.ProcessEnv; timeoutMs?: number }>
+export type CommandOptions = Readonly<{
+  cwd?: string
+  env?: NodeJS.ProcessEnv
+  timeoutMs?: number
+  /** Receives standard output as it comes. */
+  onOutput?: (text: string) => void
+}>
 
 /** Runs a program to its end and returns its standard output. Rejects with the command and the tail of its messages. */
 export function runCommand(command: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
@@ -11,6 +17,7 @@ export function runCommand(command: string, args: readonly string[], options: Co
     let stderr = ""
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       stdout += text
+      options.onOutput?.(text)
     })
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text

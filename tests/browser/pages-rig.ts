@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -8,6 +8,7 @@ import { openStore, type Store } from "@galley/store/database"
 import { listProjects } from "@galley/store/projects/list-projects"
 import type { Project } from "@galley/store/projects/project"
 import { listRunners } from "@galley/store/runners/list-runners"
+import { bundle } from "../../scripts/bundle.ts"
 import { makeSampleRepository, type SampleChange } from "../../scripts/demo/sample-repository.ts"
 import { type StartedProcess, startProcess } from "../../scripts/demo/start-process.ts"
 import { freshDatabase } from "../integration/database.ts"
@@ -30,20 +31,21 @@ const APP_ID = 77
 const REPO = "sample/checkout"
 const repository = new URL("../..", import.meta.url).pathname
 
-export async function startPagesRig(): Promise<PagesRig> {
+/** @param bundled starts the server as it is shipped, one file in a directory without dependencies, instead of its sources */
+export async function startPagesRig({ bundled = false }: { bundled?: boolean } = {}): Promise<PagesRig> {
   const stops: (() => Promise<void> | void)[] = []
   const stop = async () => {
     for (const step of stops.splice(0).reverse()) await step()
   }
   try {
-    return { ...(await start(stops)), stop }
+    return { ...(await start(stops, bundled)), stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function start(stops: (() => Promise<void> | void)[]): Promise<Omit<PagesRig, "stop">> {
+async function start(stops: (() => Promise<void> | void)[], bundled: boolean): Promise<Omit<PagesRig, "stop">> {
   const directory = mkdtempSync(join(tmpdir(), "galley-pages-"))
   stops.push(() => rmSync(directory, { recursive: true, force: true }))
   const database = await freshDatabase({ keep: true })
@@ -54,7 +56,7 @@ async function start(stops: (() => Promise<void> | void)[]): Promise<Omit<PagesR
   const github = await startFakeGitHub({ appId: APP_ID, webhook: { url: `${url}/webhooks/github`, secret } })
   stops.push(() => github.close())
 
-  const server = startServer(join(directory, "server.log"), {
+  const server = startServer(join(directory, "server.log"), bundled ? await bundledServer(directory) : sourceServer, {
     DATABASE_URL: database.url,
     GALLEY_PUBLIC_URL: url,
     GALLEY_LISTEN_PORT: String(port),
@@ -113,14 +115,18 @@ async function start(stops: (() => Promise<void> | void)[]): Promise<Omit<PagesR
   }
 }
 
-function startServer(logFile: string, env: Record<string, string>): StartedProcess {
-  const argv: [string, ...string[]] = [
-    process.execPath,
-    "--import",
-    join(repository, "scripts/tsx-hook.ts"),
-    join(repository, "apps/server/src/main.ts"),
-  ]
-  return startProcess({ name: "server", argv, env: { PATH: process.env.PATH ?? "", ...env }, logFile })
+const sourceServer = ["--import", join(repository, "scripts/tsx-hook.ts"), join(repository, "apps/server/src/main.ts")]
+
+async function bundledServer(directory: string): Promise<string[]> {
+  const program = join(directory, "server.js")
+  await bundle(join(repository, "apps/server/src/main.ts"), program)
+  writeFileSync(join(directory, "package.json"), '{ "type": "module" }\n')
+  return [program]
+}
+
+function startServer(logFile: string, program: readonly string[], env: Record<string, string>): StartedProcess {
+  const environment = { PATH: process.env.PATH ?? "", GALLEY_MIGRATIONS_DIRECTORY: join(repository, "migrations"), ...env }
+  return startProcess({ name: "server", argv: [process.execPath, ...program], env: environment, logFile })
 }
 
 async function readTenant(store: Store): Promise<Tenant> {

@@ -59,6 +59,7 @@ async function endJobs(): Promise<void> {
     where state in ('waiting', 'running', 'publishing')`
 }
 
+// R-KIND-3
 test("switches reviews on and asks for the other kind, which cancels the waiting job", async () => {
   const page = await visit()
   await openSettings(page)
@@ -96,6 +97,7 @@ test("queues an urgent review by Review now and follows it on the page of the pu
   await page.getByText("A review is under way.").waitFor()
 })
 
+// R-SET-3
 test("edits the review skill, counts its bytes and goes back to the shipped one", async () => {
   const page = await visit()
   await openSettings(page)
@@ -114,6 +116,7 @@ test("edits the review skill, counts its bytes and goes back to the shipped one"
   expect((await rig.project()).settings).not.toHaveProperty("reviewSkill")
 })
 
+// R-PAGE-4
 test("keeps what was typed and says beside the field what is wrong with it", async () => {
   const page = await visit({ expected: /422/ })
   await openSettings(page)
@@ -131,6 +134,7 @@ test("keeps what was typed and says beside the field what is wrong with it", asy
   await shoot(page, "settings-invalid-light")
 })
 
+// R-PAGE-5
 test("shows a run's phases, findings and publication as they happen, without a reload", async () => {
   await change({ active: true, reviewKind: "dynamic" })
   await rig.openPullRequest(3, "Retry <b>failed</b> charges")
@@ -196,6 +200,7 @@ test("shows a run's phases, findings and publication as they happen, without a r
   await shoot(page, "run-light")
 })
 
+// R-PAGE-7
 test("shows where the keyboard stands, and lets it skip to the content", async () => {
   const page = await visit()
   await page.goto("/w/demo/projects")
@@ -225,28 +230,38 @@ async function addressOf(name: (typeof pages)[number]): Promise<string> {
   }[name]
 }
 
-test.each(pages)("gives every control of the page %s a name, and headings without gaps, in light and dark", async (name) => {
-  for (const colorScheme of ["light", "dark"] as const) {
-    const page = await visit({ colorScheme })
-    if (name === "sign-in") await page.context().clearCookies()
-    await page.goto(await addressOf(name))
-    await page.locator("main h1").waitFor()
-    await shoot(page, `${name}-${colorScheme}`)
-    const levels = await page.locator("h1, h2, h3, h4").evaluateAll((all) => all.map(({ tagName }) => Number(tagName.slice(1))))
-    expect(levels[0]).toBe(1)
-    expect(levels.filter((level) => level === 1)).toHaveLength(1)
-    expect(levels.every((level, at) => at === 0 || level <= (levels[at - 1] ?? 0) + 1)).toBe(true)
-    const nameless = await page
-      .locator("input:not([type=hidden]), select, textarea, button, a, summary")
-      .evaluateAll((all) =>
-        all
-          .filter(
-            (one) =>
-              !(one.getAttribute("aria-label") || one.textContent?.trim() || ("labels" in one && (one as HTMLInputElement).labels?.length)),
-          )
-          .map((one) => one.outerHTML),
-      )
-    expect(nameless).toEqual([])
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
-  }
-})
+// R-PAGE-7
+test.each(pages)(
+  "gives every control of the page %s a name, has headings without gaps, and fits a phone, in light and dark",
+  async (name) => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const page = await visit({ colorScheme })
+      if (name === "sign-in") await page.context().clearCookies()
+      await page.goto(await addressOf(name))
+      await page.locator("main h1").waitFor()
+      await shoot(page, `${name}-${colorScheme}`)
+      const levels = await page.locator("h1, h2, h3, h4").evaluateAll((all) => all.map(({ tagName }) => Number(tagName.slice(1))))
+      expect(levels[0]).toBe(1)
+      expect(levels.filter((level) => level === 1)).toHaveLength(1)
+      expect(levels.every((level, at) => at === 0 || level <= (levels[at - 1] ?? 0) + 1)).toBe(true)
+      const nameless = await page
+        .locator("input:not([type=hidden]), select, textarea, button, a, summary")
+        .evaluateAll((all) =>
+          all
+            .filter(
+              (one) =>
+                !(
+                  one.getAttribute("aria-label") ||
+                  one.textContent?.trim() ||
+                  ("labels" in one && (one as HTMLInputElement).labels?.length)
+                ),
+            )
+            .map((one) => one.outerHTML),
+        )
+      expect(nameless).toEqual([])
+      await page.setViewportSize({ width: 390, height: 844 })
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+      if (colorScheme === "light") await shoot(page, `${name}-narrow`)
+    }
+  },
+)

@@ -2,7 +2,7 @@ import { createSession } from "@galley/store/sessions/create-session"
 import { expect, test } from "vitest"
 import { member, ORIGIN, type PagesTenant, seedPagesTenant, startPages, visitor } from "./pages-fixture.ts"
 import { startTestServer } from "./server-fixture.ts"
-import { claimed, push } from "./store-fixture.ts"
+import { claimed, push, readJob } from "./store-fixture.ts"
 
 const readable = ({ base, projectPath, settingsPath }: PagesTenant) => [
   `${base}/projects`,
@@ -12,6 +12,7 @@ const readable = ({ base, projectPath, settingsPath }: PagesTenant) => [
   `${base}/runs`,
 ]
 
+// R-PAGE-1
 test("sends strangers to the sign-in page, and back to where they wanted to go", async () => {
   const { server, tenant } = await startPages()
   const stranger = visitor(server, "galley_session=of-nobody")
@@ -70,6 +71,7 @@ test("keeps the session cookie to this host and to https where the server is rea
   expect(out.headers.getSetCookie()[0]).toMatch(/^__Host-galley_session=; .*Secure/)
 })
 
+// R-PAGE-1
 test("lets viewers read everything and change nothing", async () => {
   const { server, tenant } = await startPages()
   await push(server.context.store, tenant, 1)
@@ -82,6 +84,7 @@ test("lets viewers read everything and change nothing", async () => {
   expect(await (await viewer.get(tenant.settingsPath)).text()).toContain("<fieldset disabled")
 })
 
+// R-PAGE-1
 test("lets members review now, and only admins and owners change settings", async () => {
   const { server, tenant } = await startPages()
   await push(server.context.store, tenant, 1)
@@ -95,6 +98,7 @@ test("lets members review now, and only admins and owners change settings", asyn
   expect((await admin.postJson(tenant.settingsPath, save)).status).toBe(200)
 })
 
+// R-PAGE-1
 test("shows nothing of a workspace to those who are no members, and nothing of it under another workspace's address", async () => {
   const { server, tenant, owner } = await startPages()
   const other = await seedPagesTenant(server)
@@ -126,15 +130,40 @@ test("shows nothing of a workspace to those who are no members, and nothing of i
 test("answers 404 for ids and numbers that cannot be any", async () => {
   const { tenant, owner } = await startPages()
 
-  const odd = [
-    "projects/1",
-    "projects/%27%3B--",
-    `projects/${tenant.projectId}/pulls/0`,
-    `projects/${tenant.projectId}/pulls/9`,
-    "runs/x",
-    "nowhere",
-  ]
+  const odd = ["projects/1", "projects/%27%3B--", `projects/${tenant.projectId}/pulls/0`, "runs/x", "nowhere"]
   for (const path of odd) expect([path, (await owner.get(`${tenant.base}/${path}`)).status]).toEqual([path, 404])
+})
+
+test("leads to the projects of the only workspace, and lets those with several choose", async () => {
+  const { server, tenant, owner } = await startPages()
+  expect((await owner.get("/")).headers.get("location")).toBe(`${tenant.base}/projects`)
+
+  const second = await seedPagesTenant(server)
+  await seedPagesTenant(server)
+  await server.context.store.sql`
+    insert into memberships (workspace_id, user_id, role) select ${second.workspaceId}, user_id, 'viewer' from memberships
+    where workspace_id = ${tenant.workspaceId}`
+
+  expect((await owner.get("/")).headers.get("location")).toBe("/workspaces")
+  const links = [...(await (await owner.get("/workspaces")).text()).matchAll(/href="\/w\/([^"]+)\/projects"/g)].map(([, slug]) => slug)
+  expect(links.sort()).toEqual([tenant.slug, second.slug].sort())
+})
+
+test("lets members cancel a job of their workspace, and nobody else", async () => {
+  const { server, tenant, owner } = await startPages()
+  const { store } = server.context
+  const other = await seedPagesTenant(server)
+  const [mine, foreign] = [await push(store, tenant, 1), await push(store, other, 1)]
+  const cancel = (jobId: string) => `${tenant.projectPath}/pulls/1/jobs/${jobId}/cancel`
+
+  const viewer = await member(server, tenant, "viewer")
+  expect((await viewer.submit(cancel(mine.jobId), {})).status).toBe(403)
+  expect((await owner.submit(cancel(foreign.jobId), {})).status).toBe(404)
+  const answer = await owner.submit(cancel(mine.jobId), {})
+
+  expect(answer.headers.get("location")).toBe(`${tenant.projectPath}/pulls/1?done=cancelled`)
+  expect(await readJob(store, mine.jobId)).toMatchObject({ state: "cancelled", code: "cancelled_by_user" })
+  expect(await readJob(store, foreign.jobId)).toMatchObject({ state: "waiting" })
 })
 
 test("leads the link of a comment to the run's page", async () => {
@@ -153,6 +182,7 @@ const foreignOrigins: [string, Record<string, string>][] = [
   ["another port", { origin: "http://127.0.0.1:9999" }],
 ]
 
+// R-PAGE-2
 test.each(foreignOrigins)("refuses changes that come from %s, as a form and as JSON", async (_, headers) => {
   const { server, tenant, owner } = await startPages()
   await push(server.context.store, tenant, 1)
@@ -179,6 +209,7 @@ test("leaves webhooks and runners free of the rules for pages", async () => {
   expect(runner.headers.get("content-security-policy")).toBeNull()
 })
 
+// R-PAGE-2
 test("forbids everything but its own scripts and styles, and tells browsers not to keep pages", async () => {
   const { tenant, owner } = await startPages()
 

@@ -14,6 +14,7 @@ import { startPages, visitor } from "./pages-fixture.ts"
 import { startTestServer } from "./server-fixture.ts"
 import { claimed, push, reviewed, sha } from "./store-fixture.ts"
 
+// R-PAGE-8
 test("lists projects with their settings in JSON", async () => {
   const { owner, tenant } = await startPages({ maxFindings: 7 })
 
@@ -22,6 +23,7 @@ test("lists projects with their settings in JSON", async () => {
   expect(projects).toMatchObject([{ id: tenant.projectId, settings: { maxFindings: 7, reviewKind: "diff" }, settingsVersion: 1 }])
 })
 
+// R-PAGE-8
 test("shows a project with its open pull requests and its runs in JSON", async () => {
   const { server, owner, tenant } = await startPages()
   await push(server.context.store, tenant, 4)
@@ -34,6 +36,7 @@ test("shows a project with its open pull requests and its runs in JSON", async (
   expect(answer.runs).toEqual([])
 })
 
+// R-PAGE-8
 test("lists runs newest first with the number of active findings, and one run with all that it found", async () => {
   const { server, owner, tenant } = await startPages()
   const { store } = server.context
@@ -56,6 +59,7 @@ test("lists runs newest first with the number of active findings, and one run wi
   expect(run.findingList.map(({ id }) => id)).toEqual(["f1", "f2"])
 })
 
+// R-PAGE-8
 test("saves settings, resets the skill and queues a review for JSON callers", async () => {
   const { server, owner, tenant } = await startPages({ reviewSkill: "look at names" })
   await push(server.context.store, tenant, 1, { wanted: { debounceMs: 60_000 } })
@@ -72,6 +76,7 @@ test("saves settings, resets the skill and queues a review for JSON callers", as
   expect(rows).toMatchObject([{ id: jobId, cause: "manual", priority: 10 }])
 })
 
+// R-PAGE-8
 test("signs the demo user in and answers with the workspaces and the cookie", async () => {
   const server = await startTestServer({ GALLEY_DEMO_LOGIN: "1", GALLEY_WORKSPACE: "Demo" })
 

@@ -7,7 +7,7 @@ import { onTestFinished } from "vitest"
 import { freshDatabase } from "./database.ts"
 
 export const WEBHOOK_SECRET = "webhook secret of the tests"
-export const RUNNER_TOKEN = "runner token of the tests, long enough"
+export const RUNNER_TOKEN = "runner-token-of-the-tests-long-enough"
 
 /** A server without a listener, on a database of its own, beside a fake GitHub. */
 export type TestServer = OpenServer &

@@ -5,11 +5,13 @@ import { join } from "node:path"
 import type { FakeModel } from "@galley/fake-model"
 import { listProjects } from "@galley/store/projects/list-projects"
 import { updateSettings } from "@galley/store/projects/update-settings"
+import { expireLeases } from "@galley/store/queue/expire-leases"
 import type { StartedProcess } from "../../scripts/demo/start-process.ts"
 import { type RoadRig, startRoad } from "./road-rig.ts"
 import { type SlotProcess, slotProcesses } from "./slot-processes.ts"
 
 const SLOT_UID = 64_980
+const TABLE = `galley_egress_${SLOT_UID}`
 const JOBS_DIRECTORY = "/var/lib/galley/fault-test-jobs"
 // Ports below the range that the kernel takes for outgoing connections, where one could be busy at any time.
 const runnerEnvironment = {
@@ -51,6 +53,10 @@ export type FaultRig = Readonly<{
   droppedRunner(): number
   runner(): StartedProcess
   replaceRunner(): Promise<void>
+  /** Ends leases before their time and retry delays at once, as if both had passed. */
+  letTimePass(jobId: string): Promise<void>
+  /** Takes the egress rules of the runner away, as another administrator of the machine could. */
+  dropEgressRules(): void
   /** Makes the model misbehave, opens the sample change as a pull request and waits until an engine has asked the model. */
   openWhile(number: number, mode: Parameters<FakeModel["setMode"]>[0]): Promise<string>
   jobRow(jobId: string): Promise<JobRow>
@@ -101,6 +107,15 @@ export async function startFaultRig(): Promise<FaultRig> {
     runner: () => runner,
     async replaceRunner() {
       runner = await platform.startRunner()
+    },
+    async letTimePass(jobId) {
+      await store.sql`update review_jobs set lease_expires_at = clock_timestamp() where id = ${jobId} and state = 'running'`
+      await expireLeases(store)
+      await store.sql`update review_jobs set run_after = clock_timestamp() where id = ${jobId} and state = 'waiting'`
+    },
+    dropEgressRules() {
+      const { status, stderr } = nft("delete", "table", "inet", TABLE)
+      if (status !== 0) throw new Error(`the egress rules cannot be removed: ${stderr}`)
     },
     async openWhile(number, mode) {
       const before = modelCalls()
@@ -155,12 +170,14 @@ function onlyChild(parent: number): number {
   return Number(child)
 }
 
+function nft(...args: string[]) {
+  const result = spawnSync("nft", args, { env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" }, encoding: "utf8" })
+  if (result.error !== undefined) throw result.error
+  return result
+}
+
 function tableLoaded(): boolean {
-  const { status, stderr, error } = spawnSync("nft", ["list", "table", "inet", `galley_egress_${SLOT_UID}`], {
-    env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
-    encoding: "utf8",
-  })
-  if (error !== undefined) throw error
+  const { status, stderr } = nft("list", "table", "inet", TABLE)
   if (status !== 0 && !stderr.includes("No such file or directory")) throw new Error(`the egress rules cannot be read: ${stderr}`)
   return status === 0
 }

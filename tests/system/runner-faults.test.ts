@@ -2,7 +2,6 @@ import { lstatSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { FakeModel } from "@galley/fake-model"
 import { cancelJob } from "@galley/store/queue/cancel-job"
-import { expireLeases } from "@galley/store/queue/expire-leases"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { type FaultRig, MODEL_IDLE_SECONDS, nothing, startFaultRig } from "./fault-rig.ts"
 
@@ -52,11 +51,8 @@ describe("the runner", () => {
     expect(held).toMatchObject({ state: "running", attempt: 1 })
     expect(held.leaseLeftMs).toBeGreaterThan(0)
     expect(held.leaseLeftMs).toBeLessThanOrEqual(60_000)
-    const { sql } = rig.road.store
-    await sql`update review_jobs set lease_expires_at = clock_timestamp() where id = ${jobId}`
-    await expireLeases(rig.road.store)
+    await rig.letTimePass(jobId)
     expect(await rig.jobRow(jobId)).toMatchObject({ state: "waiting", failures: 1 })
-    await sql`update review_jobs set run_after = clock_timestamp() where id = ${jobId}`
 
     rig.road.platform.model?.setMode(null)
     await rig.replaceRunner()
@@ -65,6 +61,50 @@ describe("the runner", () => {
     expect([lost, more]).toMatchObject([{ outcome: "lost", code: "runner_lost" }, []])
     expect(finished).toMatchObject({ outcome: "reviewed", fence: (lost?.fence ?? 0) + 1 })
     expect(rig.road.botComments(1)).toHaveLength(1)
+  })
+
+  // F26
+  test("killed together with its supervisor, as by a crash of the machine: the next one clears away what they left", async () => {
+    await useKind("dynamic")
+    const jobId = await rig.openWhile(7, dripping)
+    const [supervisor, dropped] = [rig.runner().pid, rig.droppedRunner()]
+    process.kill(supervisor, "SIGSTOP")
+    for (const pid of [dropped, supervisor]) process.kill(pid, "SIGKILL")
+    await expect.poll(openCodes, soon).toEqual([])
+    expect(rig.remains()).toMatchObject({ egressRules: true, jobs: [expect.any(String)] })
+
+    const [left = ""] = rig.remains().jobs
+    rig.road.platform.model?.setMode(null)
+    await rig.letTimePass(jobId)
+    await rig.replaceRunner()
+    expect(rig.remains().jobs).not.toContain(left)
+    expect(await rig.road.jobEnd(jobId)).toMatchObject({ state: "succeeded" })
+    expect(rig.road.botComments(7)).toHaveLength(1)
+  })
+
+  // F19
+  test("frozen until its lease was given away: it drops its work, and only the later lease leads to a comment", async () => {
+    await useKind("dynamic")
+    const jobId = await rig.openWhile(8, dripping)
+    const dropped = rig.droppedRunner()
+    process.kill(dropped, "SIGSTOP")
+    rig.road.platform.model?.setMode(null)
+    await rig.letTimePass(jobId)
+    process.kill(dropped, "SIGCONT")
+    expect(await rig.road.jobEnd(jobId)).toMatchObject({ state: "succeeded" })
+    expect(rig.runner().output().join("\n")).toContain("lease lost; the work was dropped")
+    expect(await rig.runsOf(jobId)).toMatchObject([{ outcome: "lost" }, { outcome: "reviewed" }])
+    expect(rig.road.botComments(8)).toHaveLength(1)
+  })
+
+  // F27
+  test("whose engine dies reports engine_crashed, and the job waits for another attempt", async () => {
+    await useKind("dynamic")
+    const jobId = await rig.openWhile(9, dripping)
+    for (const { pid } of openCodes()) process.kill(pid, "SIGKILL")
+    await expect.poll(async () => (await rig.jobRow(jobId)).state, soon).toBe("waiting")
+    expect(await rig.runsOf(jobId)).toMatchObject([{ outcome: "failed", code: "engine_crashed", usage: { modelCalls: 1 } }])
+    await cancel(jobId)
   })
 
   // F44
@@ -129,6 +169,24 @@ describe("the runner", () => {
     const log = rig.runner().output().join("\n")
     expect(log).toContain(jobId)
     for (const secret of rig.secrets()) expect(log).not.toContain(secret)
+  })
+
+  test("starts no engine when its egress rules are gone, and takes no further job", async () => {
+    await useKind("dynamic")
+    const before = rig.modelCalls()
+    rig.dropEgressRules()
+    await rig.road.openPullRequest(18)
+    const jobId = await rig.road.nextJob(18, [])
+    await expect.poll(async () => (await rig.jobRow(jobId)).failures, soon).toBe(1)
+    await rig.letTimePass(jobId)
+    await rig.runner().waitForLine((line) => line.includes("the boundary does not hold"))
+    expect(await rig.jobRow(jobId)).toMatchObject({ state: "waiting", attempt: 1 })
+    expect(await rig.runsOf(jobId)).toMatchObject([{ outcome: "failed", code: "boundary_unavailable" }])
+    expect(rig.modelCalls()).toBe(before)
+
+    await rig.runner().stop()
+    await rig.replaceRunner()
+    expect(await rig.road.jobEnd(jobId)).toMatchObject({ state: "succeeded" })
   })
 })
 
@@ -210,7 +268,7 @@ describe("a hand-made repository", () => {
     await rig.changeSettings("odd02", { reviewKind })
     const before = rig.modelCalls()
     const jobId = await openOdd("ODD02", number)
-    expect(await rig.road.jobEnd(jobId)).toMatchObject({ state: "succeeded", run: { coverage: { status: "partial" } } })
+    expect(await rig.road.jobEnd(jobId)).toMatchObject({ state: "succeeded", run: { result: { coverage: { status: "partial" } } } })
     const comments = rig.road.platform.github.comments({ repo: "sample/odd02", number }).map(({ body }) => body)
     expect(comments).toHaveLength(1)
     expect(rig.modelCalls()).toBeGreaterThan(before)

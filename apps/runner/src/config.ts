@@ -1,5 +1,5 @@
 import { hostname } from "node:os"
-import { HttpAddress, integerFromText, parseConfiguration } from "@galley/contract/configuration"
+import { HttpAddress, integerFromText, parseConfiguration, RunnerToken } from "@galley/contract/configuration"
 import { ReviewKind } from "@galley/contract/settings"
 import { z } from "zod"
 
@@ -8,7 +8,7 @@ const Directory = z.string().startsWith("/", "expected an absolute path")
 /** The runner's environment; `.env.example` explains each variable. */
 const RunnerEnvironment = z.object({
   GALLEY_SERVER_URL: HttpAddress,
-  GALLEY_RUNNER_TOKEN: z.string().min(20, "expected at least 20 characters"),
+  GALLEY_RUNNER_TOKEN: RunnerToken,
   GALLEY_RUNNER_NAME: z.string().max(100).default(hostname()),
   GALLEY_RUNNER_SLOTS: integerFromText(1, 64).default(1),
   GALLEY_RUNNER_KINDS: z

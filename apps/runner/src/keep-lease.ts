@@ -15,15 +15,16 @@ export class LeaseEnded extends Error {
   }
 }
 
-/** After a broken heartbeat the next one comes sooner. */
+/** After a broken heartbeat the next one comes sooner: after this part of the interval, at the end of the lease down to the second one. */
 const RETRY_SHARE = 0.2
-/** Part of the lease kept in reserve for killing the engine before the server gives the job away. */
-const SAFETY_SHARE = 0.2
+const SHORTEST_RETRY_SHARE = 0.01
+/** Part of the lease kept in reserve for killing the engine before the server gives the job away: about 4 s, an engine is dead in 1 to 2. */
+const SAFETY_SHARE = 0.07
 
 /**
- * Renews a lease until `stop` is called, the first time at once: nobody knows how long the lease was on its way. The returned signal aborts with a `LeaseEnded` when the server says cancel or superseded, when it
- * calls the lease lost, or when no renewal came through in time by this machine's monotonic clock: then the server may give the job to
- * another runner, so the work here must be over before.
+ * Renews a lease until `stop` is called, the first time at once: nobody knows how long the lease was on its way. The returned signal aborts
+ * with a `LeaseEnded` when the server says cancel or superseded, when it calls the lease lost, or when no renewal came through in time by
+ * this machine's monotonic clock: then the server may give the job to another runner, so the work here must be over before.
  */
 export function keepLease(
   lease: Pick<Lease, "leaseMs" | "heartbeatMs">,
@@ -42,7 +43,8 @@ export function keepLease(
     while (!stopped.signal.aborted && !ended.signal.aborted) {
       const leftMs = renewedAt + allowedMs - performance.now()
       if (leftMs <= 0) return end("lease_lost")
-      await delay(Math.min(waitMs, leftMs), undefined, { signal: stopped.signal }).catch(() => undefined)
+      const pauseMs = Math.min(waitMs, Math.max(leftMs / 2, lease.heartbeatMs * SHORTEST_RETRY_SHARE))
+      await delay(pauseMs, undefined, { signal: stopped.signal }).catch(() => undefined)
       if (stopped.signal.aborted) return
       const sentAt = performance.now()
       const deadline = AbortSignal.timeout(Math.max(1, Math.ceil(renewedAt + allowedMs - sentAt)))

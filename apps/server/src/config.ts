@@ -1,6 +1,6 @@
 import { createPrivateKey } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { HttpAddress, integerFromText, isLoopback, parseConfiguration } from "@galley/contract/configuration"
+import { HttpAddress, integerFromText, isLoopback, parseConfiguration, RunnerToken } from "@galley/contract/configuration"
 import { GalleyError } from "@galley/contract/errors"
 import { JobLimits } from "@galley/contract/limits"
 import { DEFAULT_DYNAMIC_MODEL, ModelName } from "@galley/contract/settings"
@@ -29,7 +29,7 @@ const ServerEnvironment = z
     GALLEY_MODEL_IDLE_SECONDS: integerFromText(5, 3_600).default(120),
     GALLEY_MIGRATIONS_DIRECTORY: z.string().startsWith("/", "expected an absolute path").optional(),
     GALLEY_DEMO_LOGIN: z.enum(["0", "1"]).default("0"),
-    GALLEY_RUNNER_TOKEN: z.string().min(20, "expected at least 20 characters"),
+    GALLEY_RUNNER_TOKEN: RunnerToken,
     GITHUB_URL: HttpAddress.default("https://github.com"),
     GITHUB_API_URL: HttpAddress.default("https://api.github.com"),
     GITHUB_APP_ID: integerFromText(1, Number.MAX_SAFE_INTEGER),

@@ -26,6 +26,9 @@ export const integerFromText = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.int().min(min).max(max))
 
+/** What a runner proves itself with: it travels in a header, so no spaces. */
+export const RunnerToken = z.string().regex(/^[\x21-\x7e]{20,500}$/, "expected at least 20 visible characters without spaces")
+
 /** An http or https address without credentials, query or fragment; a slash at the end is dropped. */
 export const HttpAddress = z
   .string()

@@ -24,7 +24,7 @@ export async function applyDecision(
   const facts = factsOf(target)
   const decision = decideDelivery(event, facts)
   // What an event says of its pull request is kept whatever is decided, as far as the project is ours to know.
-  const project = facts.project === null ? null : target.project
+  const project = facts.project === null || facts.project.removed ? null : target.project
   if (event.type === "pull_request" && project !== null) return applyToPullRequest(context, tx, event, project, decision)
   switch (decision.action) {
     case "ignore":
@@ -45,10 +45,10 @@ export async function applyDecision(
 /** A project counts only for an event of the installation that owns it, so that tenants are never mixed. */
 function factsOf({ installation, project, pullRequest }: IntakeTarget): DeliveryFacts {
   const known = installation !== null && !installation.removed ? installation : null
-  const ours = project !== null && !project.removed && (known === null || project.installationId === known.id) ? project : null
+  const ours = project !== null && (known === null || project.installationId === known.id) ? project : null
   return {
     installation: known === null ? null : { suspended: known.suspended },
-    project: ours === null ? null : { settings: ours.settings },
+    project: ours === null ? null : { settings: ours.settings, removed: ours.removed },
     pullRequest: pullRequest === null ? null : { lastReviewedSha: pullRequest.lastReviewedSha },
   }
 }

@@ -41,7 +41,7 @@ function comment(body: string, over: Record<string, unknown> = {}, issue: Record
 function facts(settings: Record<string, unknown> = {}, over: Partial<DeliveryFacts> = {}): DeliveryFacts {
   return {
     installation: { suspended: false },
-    project: { settings: ProjectSettings.parse({ active: true, ...settings }) },
+    project: { settings: ProjectSettings.parse({ active: true, ...settings }), removed: false },
     pullRequest: null,
     ...over,
   }
@@ -88,6 +88,15 @@ test("ignores an inactive project, a stranger and a suspended installation, each
   expect(decideDelivery(event, facts({}, { project: null }))).toMatchObject({ reason: "unknown_repository" })
   expect(decideDelivery(event, facts({}, { installation: null }))).toMatchObject({ reason: "unknown_installation" })
   expect(decideDelivery(event, facts({}, { installation: { suspended: true } }))).toMatchObject({ reason: "installation_suspended" })
+})
+
+test("takes a removed repository for unknown until it is unarchived", () => {
+  const removed = facts({}, { project: { settings: ProjectSettings.parse({ active: true }), removed: true } })
+  const repository = { id: 3, name: "r", full_name: "o/r", private: true, owner: { login: "o" } }
+  const event = (action: string) => parseWebhookEvent("repository", { action, installation: { id: 1 }, repository })
+  expect(decideDelivery(pullRequest("opened"), removed)).toMatchObject({ reason: "unknown_repository" })
+  expect(decideDelivery(event("renamed"), removed)).toMatchObject({ reason: "unknown_repository" })
+  expect(decideDelivery(event("unarchived"), removed)).toEqual({ action: "update_repository" })
 })
 
 test("ignores a delivery without an installation", () => {

@@ -28,7 +28,7 @@ export type IgnoreReason =
 /** What is known of the delivery's installation, repository and pull request, read in the transaction that decides. */
 export type DeliveryFacts = Readonly<{
   installation: Readonly<{ suspended: boolean }> | null
-  project: Readonly<{ settings: ProjectSettings }> | null
+  project: Readonly<{ settings: ProjectSettings; removed: boolean }> | null
   pullRequest: Readonly<{ lastReviewedSha: Sha | null }> | null
 }>
 
@@ -91,7 +91,8 @@ export function decideDelivery(event: WebhookEvent, facts: DeliveryFacts): Deliv
   if (event.type === "other") return ignore("event_not_used")
   if (event.type === "repository") {
     if (!REPOSITORY_ACTIONS.has(event.action)) return ignore("action_not_used")
-    return facts.project === null ? ignore("unknown_repository") : { action: "update_repository" }
+    const known = facts.project !== null && (!facts.project.removed || event.action === "unarchived")
+    return known ? { action: "update_repository" } : ignore("unknown_repository")
   }
   if (event.installationId === null) return ignore("no_installation")
   if (event.type === "installation")
@@ -99,7 +100,7 @@ export function decideDelivery(event: WebhookEvent, facts: DeliveryFacts): Deliv
   if (event.type === "installation_repositories") return { action: "update_installation" }
   if (facts.installation === null) return ignore("unknown_installation")
   if (facts.installation.suspended) return ignore("installation_suspended")
-  if (facts.project === null) return ignore("unknown_repository")
+  if (facts.project === null || facts.project.removed) return ignore("unknown_repository")
   if (event.type === "comment") {
     const decision = decideComment(event)
     return decision.action === "resolve_command" && !facts.project.settings.active ? ignore("inactive_project") : decision

@@ -13,7 +13,7 @@ import { settingsRoutes } from "./routes/settings-routes.tsx"
 import { signInRoutes } from "./routes/sign-in-routes.tsx"
 
 /** Addresses of the pages. The middlewares below stand on these only: webhooks and runners have rules of their own. */
-const PAGE_PATHS = ["/", "/sign-in/*", "/sign-out", "/w/*", "/runs/*"]
+const PAGE_PATHS = ["/", "/sign-in/*", "/sign-out", "/workspaces", "/w/*", "/runs/*"]
 
 const contentSecurityPolicy = {
   defaultSrc: ["'none'"],

@@ -39,11 +39,13 @@ const texts: [string, string][] = [
   ["on-accent", "accent"],
 ]
 
+// R-PAGE-7
 test.each(schemes)("reaches the contrast of WCAG AA for every text colour of the %s scheme", (_, colors) => {
   const weak = texts.filter(([front, back]) => contrast(colors, front, back) < 4.5)
   expect(weak).toEqual([])
 })
 
+// R-PAGE-7
 test.each(schemes)("draws edges of controls, focus rings and bars visibly in the %s scheme", (_, colors) => {
   const lines: [string, string][] = ["page", "surface"].flatMap((back): [string, string][] => [
     ["edge", back],

@@ -1,8 +1,5 @@
 import { createHash } from "node:crypto"
-import { type AssetFiles, type AssetName, assetNames, readAssetFiles } from "./read-asset-files.ts"
-
-/** The files themselves, put here by the bundler (`scripts/bundle.ts`); not defined when the sources run. */
-declare const GALLEY_ASSET_FILES: AssetFiles | undefined
+import { type AssetName, assetNames, readAssetFiles } from "./read-asset-files.ts"
 
 const types: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
@@ -12,7 +9,7 @@ const types: Readonly<Record<string, string>> = {
 
 export type Asset = Readonly<{ path: string; contentType: string; body: string }>
 
-const files = typeof GALLEY_ASSET_FILES === "undefined" ? readAssetFiles() : GALLEY_ASSET_FILES
+const files = readAssetFiles()
 
 /** Every asset under an address that changes with its content, so that browsers may keep it for good. */
 export const assets: ReadonlyMap<AssetName, Asset> = new Map(

@@ -19,6 +19,8 @@ const RECENT_RUNS = 15
 export function projectRoutes({ context: { store } }: PageParts): Hono<PageEnv> {
   const app = new Hono<PageEnv>()
 
+  app.get("/w/:slug", (c) => c.redirect(`/w/${c.get("workspace").slug}/projects`, 303))
+
   app.get("/w/:slug/projects", async (c) => {
     const { id: workspaceId } = c.get("workspace")
     const projects = (await listProjects(store, workspaceId)).filter(({ removedAt }) => removedAt === null)

@@ -1,6 +1,7 @@
 import { getProject } from "@galley/store/projects/get-project"
 import { requestReview } from "@galley/store/projects/request-review"
 import { findPullRequest } from "@galley/store/pull-requests/find-pull-request"
+import { cancelJob } from "@galley/store/queue/cancel-job"
 import { listRunners } from "@galley/store/runners/list-runners"
 import { listRuns } from "@galley/store/runs/list-runs"
 import { whyNoReview } from "@galley/store/runs/why-no-review"
@@ -11,7 +12,7 @@ import { readId, readNumber, wantsJson } from "../request-values.ts"
 import { page } from "../views/layout.tsx"
 import { PullRequestPage } from "../views/pull-request-page.tsx"
 
-/** One pull request: what happened to it and why, and Review now. */
+/** One pull request: what happened to it and why, Review now, and Cancel. */
 export function pullRequestRoutes({ context: { store } }: PageParts): Hono<PageEnv> {
   const app = new Hono<PageEnv>()
 
@@ -42,6 +43,14 @@ export function pullRequestRoutes({ context: { store } }: PageParts): Hono<PageE
     const { jobId } = await requestReview(store, request)
     if (wantsJson(c)) return c.json({ jobId }, 202)
     return c.redirect(`/w/${slug}/projects/${projectId}/pulls/${number}?done=queued`, 303)
+  })
+
+  app.post("/w/:slug/projects/:id/pulls/:number/jobs/:job/cancel", async (c) => {
+    requireRole(c, "member")
+    const { id: workspaceId, slug } = c.get("workspace")
+    const [projectId, number] = [readId(c.req.param("id")), readNumber(c.req.param("number"))]
+    await cancelJob(store, workspaceId, readId(c.req.param("job")), requireUser(c).login)
+    return c.redirect(`/w/${slug}/projects/${projectId}/pulls/${number}?done=cancelled`, 303)
   })
   return app
 }

@@ -10,6 +10,7 @@ import { wantsJson } from "../request-values.ts"
 import type { SignedInAnswer } from "../shapes.ts"
 import { page } from "../views/layout.tsx"
 import { SignInPage } from "../views/sign-in-page.tsx"
+import { WorkspacesPage } from "../views/workspaces-page.tsx"
 
 /** Where to go after signing in: a path of this server, never another site. Pure. */
 export function localPath(wanted: unknown): string {
@@ -22,9 +23,13 @@ export function signInRoutes({ context }: PageParts): Hono<PageEnv> {
   const app = new Hono<PageEnv>()
 
   app.get("/", async (c) => {
-    const [workspace] = await listWorkspaces(store, requireUser(c).userId)
-    if (workspace === undefined) throw new GalleyError("forbidden", "you belong to no workspace yet")
-    return c.redirect(`/w/${workspace.slug}/projects`, 303)
+    const [workspace, ...others] = await listWorkspaces(store, requireUser(c).userId)
+    return c.redirect(workspace === undefined || others.length > 0 ? "/workspaces" : `/w/${workspace.slug}/projects`, 303)
+  })
+
+  app.get("/workspaces", async (c) => {
+    const workspaces = await listWorkspaces(store, requireUser(c).userId)
+    return c.html(page(<WorkspacesPage c={c} workspaces={workspaces} />))
   })
 
   app.get("/sign-in", (c) => {

@@ -7,6 +7,7 @@ const doneWords: Readonly<Record<string, string>> = {
   saved: "Settings saved.",
   "skill-reset": "The shipped skill is back.",
   queued: "A review is queued.",
+  cancelled: "The job is cancelled. A running one stops with its runner's next heartbeat.",
 }
 
 /** htmx without its inline style and without eval: the content security policy allows neither. */
@@ -71,7 +72,9 @@ function Header({ c, section }: { c: PageContext; section: Section | null }) {
       </a>
       {workspace === null ? null : (
         <>
-          <span class="workspace">{workspace.name}</span>
+          <a class="workspace" href="/workspaces" title="All workspaces">
+            {workspace.name}
+          </a>
           <nav aria-label="Main">
             {link("projects", "Projects")}
             {link("runs", "Runs")}

@@ -7,6 +7,7 @@ import type { PageContext } from "../page-env.ts"
 import { JobStatus } from "./job-status.tsx"
 import { Layout } from "./layout.tsx"
 import { Badge, Empty, KindName, ShaText, Table } from "./parts.tsx"
+import { LastReview, ReviewNow } from "./pull-request-parts.tsx"
 import { RunsTable } from "./runs-table.tsx"
 
 type Props = {
@@ -97,25 +98,5 @@ function PullRequestRow({ base, here, pullRequest, runners, mayReview }: RowProp
         <ReviewNow action={`${here}/pulls/${number}/review`} number={number} enabled={mayReview} />
       </td>
     </tr>
-  )
-}
-
-export function LastReview({ headSha, lastReviewedSha }: { headSha: string; lastReviewedSha: string | null }) {
-  if (lastReviewedSha === null) return <span class="muted">none yet</span>
-  if (lastReviewedSha === headSha) return <Badge tone="good">This head</Badge>
-  return (
-    <>
-      <Badge tone="warn">Older head</Badge> <ShaText sha={lastReviewedSha} />
-    </>
-  )
-}
-
-export function ReviewNow({ action, number, enabled }: { action: string; number: number; enabled: boolean }) {
-  return (
-    <form method="post" action={action}>
-      <button type="submit" disabled={!enabled} aria-label={`Review pull request ${number} now`}>
-        Review now
-      </button>
-    </form>
   )
 }

@@ -6,11 +6,11 @@ import type { ReviewHistory } from "@galley/store/runs/why-no-review"
 import { mayActAs } from "../access/require-access.ts"
 import type { PageContext } from "../page-env.ts"
 import { reviewStanding } from "../review-standing.ts"
-import { causeNames, kindNames } from "../words.ts"
+import { causeNames } from "../words.ts"
 import { JobStatus } from "./job-status.tsx"
 import { Layout } from "./layout.tsx"
-import { Ago, Badge, Empty, Fact, JobBadge, Reason, ShaText, Table } from "./parts.tsx"
-import { LastReview, ReviewNow } from "./project-page.tsx"
+import { Ago, Badge, Empty, Fact, JobBadge, KindName, Reason, ShaText, Table } from "./parts.tsx"
+import { LastReview, ReviewNow } from "./pull-request-parts.tsx"
 import { RunsTable } from "./runs-table.tsx"
 
 type Props = {
@@ -48,7 +48,7 @@ export function PullRequestPage(props: Props) {
       </div>
       {/* While a job is open the section fetches itself anew; without scripts a reload does the same. */}
       <div id="standing" {...(live ? { "hx-get": here, "hx-trigger": "every 3s", "hx-select": "#standing", "hx-swap": "outerHTML" } : {})}>
-        <Current base={base} {...props} />
+        <Current {...props} base={base} here={here} mayCancel={mayActAs(role, "member")} />
         <h2>Jobs</h2>
         <Jobs history={props.history} />
         <h2>Runs</h2>
@@ -76,7 +76,9 @@ function Links({ project, number, pullRequest }: Pick<Props, "project" | "number
   )
 }
 
-function Current({ base, project, pullRequest, history, runners }: Props & { base: string }) {
+type CurrentProps = Props & { base: string; here: string; mayCancel: boolean }
+
+function Current({ base, here, mayCancel, project, pullRequest, history, runners }: CurrentProps) {
   return (
     <>
       <p class="lead">{reviewStanding({ settings: project.settings, pullRequest, history })}</p>
@@ -95,11 +97,20 @@ function Current({ base, project, pullRequest, history, runners }: Props & { bas
           {pullRequest.jobs.map((job) => (
             <Fact name="Job">
               <JobStatus base={base} job={job} runners={runners} />
+              {mayCancel ? <CancelJob action={`${here}/jobs/${job.id}/cancel`} /> : null}
             </Fact>
           ))}
         </dl>
       )}
     </>
+  )
+}
+
+function CancelJob({ action }: { action: string }) {
+  return (
+    <form method="post" action={action}>
+      <button type="submit">Cancel</button>
+    </form>
   )
 }
 
@@ -115,7 +126,9 @@ function Jobs({ history: { jobs } }: { history: ReviewHistory }) {
           <td>
             <ShaText sha={job.headSha} />
           </td>
-          <td>{kindNames[job.reviewKind]}</td>
+          <td>
+            <KindName kind={job.reviewKind} />
+          </td>
           <td>
             {causeNames[job.cause]}
             {job.requestedBy === null ? "" : ` (${job.requestedBy})`}

@@ -1,0 +1,204 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomBytes, randomUUID } from "node:crypto"
+import { once } from "node:events"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import { type FakeGitHub, startFakeGitHub } from "@galley/fake-github"
+import { expect, onTestFinished, test } from "vitest"
+import { bundle } from "../../scripts/bundle.ts"
+import { enginePrefixPath } from "../../scripts/setup/setup.ts"
+import { freshDatabase } from "../integration/database.ts"
+
+const root = resolve(import.meta.dirname, "../..")
+const SERVER = ["--import", join(root, "scripts/tsx-hook.ts"), join(root, "apps/server/src/main.ts")]
+const RUNNER = [join(root, "apps/runner/src/main.ts")]
+const TOKEN = "runner-token-of-the-start-tests"
+
+type Started = Readonly<{ child: ChildProcess; output: () => string; ended: Promise<number | null>; says(text: string): Promise<void> }>
+
+/** A node process with nothing in its environment but what is given; killed when the test ends. */
+function start(args: string[], env: Record<string, string> = {}, cwd = root): Started {
+  const child = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
+  let text = ""
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += String(chunk)))
+  const ended = once(child, "close").then(([code]) => code as number | null)
+  onTestFinished(async () => {
+    child.kill("SIGKILL")
+    await ended
+  })
+  const says = async (expected: string) => {
+    while (!text.includes(expected)) {
+      if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode} before it said "${expected}":\n${text}`)
+      await delay(20)
+    }
+  }
+  return { child, output: () => text, ended, says }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  await once(server, "close")
+  if (address === null || typeof address === "string") throw new Error("no port")
+  return address.port
+}
+
+function temporary(): string {
+  const directory = mkdtempSync(join(tmpdir(), "galley-start-"))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** A complete environment beside a fake GitHub. */
+async function serverEnvironment(database: { empty?: boolean } = {}): Promise<{ env: Record<string, string>; url: string; github: FakeGitHub }> {
+  const { url: databaseUrl } = await freshDatabase(database)
+  const github = await startFakeGitHub({ appId: 77 })
+  onTestFinished(() => github.close())
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const env = {
+    DATABASE_URL: databaseUrl,
+    GALLEY_PUBLIC_URL: url,
+    GALLEY_LISTEN_PORT: String(port),
+    GALLEY_MASTER_KEY: randomBytes(32).toString("base64"),
+    GALLEY_RUNNER_TOKEN: TOKEN,
+    GITHUB_URL: github.url,
+    GITHUB_API_URL: github.apiUrl,
+    GITHUB_APP_ID: "77",
+    GITHUB_PRIVATE_KEY: github.privateKeyPem ?? "",
+    GITHUB_WEBHOOK_SECRET: "a secret of these tests",
+    MODEL_BASE_URL: "http://127.0.0.1:9/v1",
+    MODEL_API_KEY: "a model key",
+    MODEL: "some-model",
+  }
+  return { env, url, github }
+}
+
+/** Answer of one long poll as a runner sends it. */
+function poll(url: string, signal?: AbortSignal): Promise<Response> {
+  const times = { checkedAt: new Date().toISOString(), expiresAt: new Date(Date.now() + 60_000).toISOString() }
+  const capabilities = [{ kind: "diff", engineVersion: "1", boundary: "enforced", ...times }]
+  const body = { requestId: randomUUID(), runnerName: "r", runnerVersion: "0.1.0", capabilities, freeSlots: 1, waitMs: 25_000 }
+  return fetch(`${url}/runner/v1/leases`, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+    ...(signal === undefined ? {} : { signal }),
+  })
+}
+
+/** Milliseconds from SIGTERM to the end, and the exit code. */
+async function stop({ child, ended }: Started): Promise<{ code: number | null; ms: number }> {
+  const asked = performance.now()
+  child.kill("SIGTERM")
+  return { code: await ended, ms: performance.now() - asked }
+}
+
+test("a server with nothing set names what is missing and ends with 2", async () => {
+  const server = start(SERVER)
+  expect(await server.ended).toBe(2)
+  for (const name of ["DATABASE_URL", "GALLEY_MASTER_KEY", "GALLEY_RUNNER_TOKEN", "GITHUB_APP_ID", "GITHUB_PRIVATE_KEY", "MODEL"]) {
+    expect(server.output()).toMatch(new RegExp(`^ {2}${name}: `, "m"))
+  }
+})
+
+test("a server refuses a database that was not migrated, and starts once it is", async () => {
+  const { env, url } = await serverEnvironment({ empty: true })
+  const early = start(SERVER, env)
+  expect(await early.ended).toBe(1)
+  expect(early.output()).toContain('"code":"schema_too_old"')
+
+  const migration = start([...SERVER, "migrate"], env)
+  expect(await migration.ended).toBe(0)
+  const server = start(SERVER, env)
+  await server.says('"msg":"server ready"')
+  for (const path of ["/health/live", "/health/ready"]) expect((await fetch(url + path)).status).toBe(200)
+  expect(await stop(server)).toMatchObject({ code: 0 })
+})
+
+test("a server that does not know its command ends with 1", async () => {
+  const { env } = await serverEnvironment()
+  const server = start([...SERVER, "dance"], env)
+  expect(await server.ended).toBe(1)
+  expect(server.output()).toContain('"code":"config_invalid"')
+})
+
+test("a server that is stopped answers waiting runners and ends within ten seconds, although GitHub hangs", async () => {
+  const { env, url, github } = await serverEnvironment()
+  // The first task of a server reads its installations.
+  github.addFault({ path: "/app/installations", times: 5, effect: { kind: "hang" } })
+  const server = start(SERVER, env)
+  await server.says('"msg":"server ready"')
+  const waiting = poll(url)
+  while ((await fetch(`${url}/health/live`)).status !== 200) await delay(20)
+  await delay(0)
+  const { code, ms } = await stop(server)
+  expect(code).toBe(0)
+  expect(ms).toBeLessThan(10_000)
+  expect((await waiting).status).toBe(204)
+})
+
+test("a runner that hangs up leaves no lease behind", async () => {
+  const { env, url, github } = await serverEnvironment()
+  const server = start(SERVER, { ...env, LOG_LEVEL: "debug" })
+  await server.says('"msg":"server ready"')
+  const leaving = new AbortController()
+  const gone = poll(url, leaving.signal)
+  await expect(Promise.race([gone, delay(300, "waits")])).resolves.toBe("waits")
+  leaving.abort()
+  await expect(gone).rejects.toThrow()
+  expect(github.requests().length).toBeGreaterThan(0)
+  expect(await stop(server)).toMatchObject({ code: 0 })
+})
+
+test("the bundled server needs no dependencies on disk", async () => {
+  const { env, url } = await serverEnvironment({ empty: true })
+  const directory = temporary()
+  await bundle(join(root, "apps/server/src/main.ts"), join(directory, "server.js"))
+  const bundled = { ...env, GALLEY_MIGRATIONS_DIRECTORY: join(root, "migrations") }
+  // Neither the sources nor a node_modules folder are in reach of the working directory or of the file.
+  const args = ["--input-type=module", "-e", `await import(${JSON.stringify(join(directory, "server.js"))})`]
+  const migration = start(["--experimental-default-type=module", join(directory, "server.js"), "migrate"], bundled, directory)
+  expect(await migration.ended, migration.output()).toBe(0)
+  expect(args).toHaveLength(3)
+  const server = start(["--experimental-default-type=module", join(directory, "server.js")], bundled, directory)
+  await server.says('"msg":"server ready"')
+  expect((await fetch(`${url}/health/ready`)).status).toBe(200)
+  expect(await stop(server)).toMatchObject({ code: 0 })
+})
+
+test("a runner with nothing set names what is missing and ends with 2", async () => {
+  const runner = start(RUNNER)
+  expect(await runner.ended).toBe(2)
+  for (const name of ["GALLEY_SERVER_URL", "GALLEY_RUNNER_TOKEN"]) expect(runner.output()).toMatch(new RegExp(`^ {2}${name}: `, "m"))
+})
+
+test("a runner with a wrong token says so, keeps asking, and ends when it is told to", async () => {
+  const { env, url } = await serverEnvironment()
+  const server = start(SERVER, env)
+  await server.says('"msg":"server ready"')
+  const jobs = join(temporary(), "jobs")
+  mkdirSync(jobs)
+  const runner = start(RUNNER, {
+    PATH: process.env.PATH ?? "",
+    GALLEY_SERVER_URL: url,
+    GALLEY_RUNNER_TOKEN: "another-token-than-the-servers",
+    GALLEY_RUNNER_KINDS: "dynamic",
+    GALLEY_BOUNDARY: "demo",
+    GALLEY_PREFIX: enginePrefixPath(),
+    GALLEY_JOBS_DIRECTORY: jobs,
+    GALLEY_DRAIN_SECONDS: "0",
+  })
+  await runner.says('"code":"runner_unauthorized"')
+  while (runner.output().split("runner_unauthorized").length < 4) await delay(50)
+  expect(runner.child.exitCode).toBeNull()
+  const { code, ms } = await stop(runner)
+  expect(code).toBe(0)
+  expect(ms).toBeLessThan(10_000)
+  expect(runner.output()).not.toContain("another-token-than-the-servers")
+})
