@@ -37,6 +37,8 @@ export type JobOptions = Readonly<{
   boundary?: EngineJob["boundary"]
   files?: Files
   prior?: FindingState
+  /** Left out: the shipped skill. */
+  skill?: string
   limits?: Partial<JobLimits>
 }>
 
@@ -110,7 +112,7 @@ async function prepareJob({ root, repositories, git, model, slot, prefix }: Part
     AbortSignal.timeout(30_000),
   )
   const token = randomBytes(32).toString("hex")
-  const lease = leaseOf(kind, headSha, baseSha, git.url(repository.name), prior)
+  const lease = leaseOf({ kind, headSha, baseSha, gitUrl: git.url(repository.name), state: prior, skill: options.skill ?? null })
   const access = {
     baseUrl: model.url,
     apiKey: UPSTREAM_KEY,
@@ -153,7 +155,16 @@ async function prepareJob({ root, repositories, git, model, slot, prefix }: Part
   }
 }
 
-function leaseOf(kind: ReviewKind, headSha: string, baseSha: string, gitUrl: string, state: FindingState | null): Lease {
+type LeaseParts = Readonly<{
+  kind: ReviewKind
+  headSha: string
+  baseSha: string
+  gitUrl: string
+  state: FindingState | null
+  skill: string | null
+}>
+
+function leaseOf({ kind, headSha, baseSha, gitUrl, state, skill }: LeaseParts): Lease {
   const pullRequest = {
     owner: "acme",
     repository: "sample",
@@ -174,7 +185,7 @@ function leaseOf(kind: ReviewKind, headSha: string, baseSha: string, gitUrl: str
     heartbeatMs: 15_000,
     attempt: 1,
     job: { id: crypto.randomUUID(), kind, headSha, baseSha, previousHeadSha: null, pullRequest },
-    settings: { model: "any", skill: null, maxFindings: 10 },
+    settings: { model: "any", skill, maxFindings: 10 },
     limits: defaultJobLimits,
     prior: { state, tampered: false },
     botLogin: "galley[bot]",

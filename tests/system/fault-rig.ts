@@ -22,7 +22,7 @@ const runnerEnvironment = {
   GALLEY_DRAIN_SECONDS: "0",
 }
 /** Long enough for an engine to start on a busy machine, short enough to wait for. */
-export const MODEL_IDLE_SECONDS = 20
+export const MODEL_IDLE_SECONDS = 12
 
 export type JobRow = Readonly<{
   state: string

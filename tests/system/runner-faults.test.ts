@@ -7,7 +7,7 @@ import { type FaultRig, MODEL_IDLE_SECONDS, nothing, startFaultRig } from "./fau
 
 const REPO = "sample/checkout"
 /** Bytes keep coming, so that no time limit ends the call: an answer takes minutes. */
-const dripping = { name: "drip", n: 10_000 } as const
+const dripping = { name: "drip", n: 5_000 } as const
 const silent = { name: "hang" } as const
 const HEARTBEAT_MS = 15_000
 let rig: FaultRig
@@ -147,6 +147,18 @@ describe("the runner", () => {
     expect(rig.remains().jobs).toEqual([])
     expect(await rig.runsOf(jobId)).toMatchObject([{ outcome: "cancelled", usage: { modelCalls: 1 } }])
     expect(rig.road.botComments(4)).toEqual([])
+  })
+
+  // F24
+  test("ends its engine within a heartbeat when a newer head waits and no answer of the model was counted yet", async () => {
+    await useKind("diff")
+    const jobId = await rig.openWhile(19, silent)
+    await rig.road.platform.github.pushHead({ repo: REPO, number: 19 }, rig.road.change.baseSha)
+    expect(await rig.road.jobEnd(jobId)).toMatchObject({ state: "superseded", code: "head_superseded" })
+    expect(await rig.runsOf(jobId)).toMatchObject([{ outcome: "superseded", usage: { modelCalls: 1 } }])
+    // The newer head is the base: there is nothing to review in it.
+    expect(await rig.road.jobEnd(await rig.road.nextJob(19, [jobId]))).toMatchObject({ state: "skipped", code: "no_reviewable_files" })
+    expect(rig.road.botComments(19)).toEqual([])
   })
 
   test.each(["diff", "dynamic"] as const)("gives a %s engine no secret: not in its processes, not in any file of the job", async (kind) => {

@@ -7,8 +7,10 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { type FakeGitHub, startFakeGitHub } from "@galley/fake-github"
+import postgres from "postgres"
 import { expect, onTestFinished, test } from "vitest"
 import { bundle } from "../../scripts/bundle.ts"
+import { makeSampleRepository } from "../../scripts/demo/sample-repository.ts"
 import { enginePrefixPath } from "../../scripts/setup/setup.ts"
 import { freshDatabase } from "../integration/database.ts"
 
@@ -55,7 +57,9 @@ function temporary(): string {
 }
 
 /** A complete environment beside a fake GitHub. */
-async function serverEnvironment(database: { empty?: boolean } = {}): Promise<{ env: Record<string, string>; url: string; github: FakeGitHub }> {
+async function serverEnvironment(
+  database: { empty?: boolean } = {},
+): Promise<{ env: Record<string, string>; url: string; github: FakeGitHub }> {
   const { url: databaseUrl } = await freshDatabase(database)
   const github = await startFakeGitHub({ appId: 77 })
   onTestFinished(() => github.close())
@@ -90,6 +94,18 @@ function poll(url: string, signal?: AbortSignal): Promise<Response> {
     headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
     ...(signal === undefined ? {} : { signal }),
   })
+}
+
+function database({ DATABASE_URL = "" }: Record<string, string>): postgres.Sql {
+  const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} })
+  onTestFinished(() => sql.end())
+  return sql
+}
+
+/** Resolves once the server took a runner's poll. */
+async function pollArrived(env: Record<string, string>): Promise<void> {
+  const sql = database(env)
+  while ((await sql`select 1 from runners where last_seen_at is not null`).length === 0) await delay(20)
 }
 
 /** Milliseconds from SIGTERM to the end, and the exit code. */
@@ -135,38 +151,43 @@ test("a server that is stopped answers waiting runners and ends within ten secon
   const server = start(SERVER, env)
   await server.says('"msg":"server ready"')
   const waiting = poll(url)
-  while ((await fetch(`${url}/health/live`)).status !== 200) await delay(20)
-  await delay(0)
+  await pollArrived(env)
   const { code, ms } = await stop(server)
   expect(code).toBe(0)
   expect(ms).toBeLessThan(10_000)
   expect((await waiting).status).toBe(204)
 })
 
-test("a runner that hangs up leaves no lease behind", async () => {
+test("a runner that hangs up is given no job, and the next one gets it", async () => {
   const { env, url, github } = await serverEnvironment()
-  const server = start(SERVER, { ...env, LOG_LEVEL: "debug" })
+  const server = start(SERVER, env)
   await server.says('"msg":"server ready"')
+  const { gitDirectory, baseSha, headSha } = makeSampleRepository(join(temporary(), "repository"))
+  github.setWebhook({ url: `${url}/webhooks/github`, secret: env.GITHUB_WEBHOOK_SECRET ?? "" })
+  await github.registerRepository({ owner: "acme", name: "shop", gitDirectory, installationId: 7 })
+  await database(env)`update projects set settings = '{"active": true, "debounceSeconds": 0}'`
+
   const leaving = new AbortController()
   const gone = poll(url, leaving.signal)
-  await expect(Promise.race([gone, delay(300, "waits")])).resolves.toBe("waits")
+  await pollArrived(env)
   leaving.abort()
   await expect(gone).rejects.toThrow()
-  expect(github.requests().length).toBeGreaterThan(0)
+  await github.openPullRequest({ repo: "acme/shop", baseSha, headRef: "discounts", headSha })
+  const answer = await poll(url)
+  expect(answer.status).toBe(200)
+  expect(await answer.json()).toMatchObject({ attempt: 1 })
   expect(await stop(server)).toMatchObject({ code: 0 })
 })
 
-test("the bundled server needs no dependencies on disk", async () => {
+test("the bundled server runs where there are no sources and no dependencies", async () => {
   const { env, url } = await serverEnvironment({ empty: true })
   const directory = temporary()
-  await bundle(join(root, "apps/server/src/main.ts"), join(directory, "server.js"))
+  const program = join(directory, "server.js")
+  await bundle(join(root, "apps/server/src/main.ts"), program)
   const bundled = { ...env, GALLEY_MIGRATIONS_DIRECTORY: join(root, "migrations") }
-  // Neither the sources nor a node_modules folder are in reach of the working directory or of the file.
-  const args = ["--input-type=module", "-e", `await import(${JSON.stringify(join(directory, "server.js"))})`]
-  const migration = start(["--experimental-default-type=module", join(directory, "server.js"), "migrate"], bundled, directory)
+  const migration = start([program, "migrate"], bundled, directory)
   expect(await migration.ended, migration.output()).toBe(0)
-  expect(args).toHaveLength(3)
-  const server = start(["--experimental-default-type=module", join(directory, "server.js")], bundled, directory)
+  const server = start([program], bundled, directory)
   await server.says('"msg":"server ready"')
   expect((await fetch(`${url}/health/ready`)).status).toBe(200)
   expect(await stop(server)).toMatchObject({ code: 0 })

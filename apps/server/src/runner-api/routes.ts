@@ -36,17 +36,19 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
 
   /** The whole lease; null when it ended before its runner heard of it: GitHub was in the way, or the runner left. */
   const grant = async (claimed: ClaimedLease, signal: AbortSignal): Promise<Lease | null> => {
+    let lease: Lease | null = null
     try {
-      const lease = signal.aborted ? null : await grantLease(context, claimed)
-      if (lease !== null && !signal.aborted) {
-        log.info({ jobId: claimed.jobId, leaseId: claimed.leaseId, kind: claimed.kind, attempt: claimed.attempt }, "job leased")
-        return lease
-      }
-      await releaseJob(store, claimed)
+      if (!signal.aborted) lease = await grantLease(context, claimed)
     } catch (error) {
       await endBeforeStart(context, claimed, error)
+      return null
     }
-    return null
+    if (lease === null || signal.aborted) {
+      await releaseJob(store, claimed)
+      return null
+    }
+    log.info({ jobId: claimed.jobId, leaseId: claimed.leaseId, kind: claimed.kind, attempt: claimed.attempt }, "job leased")
+    return lease
   }
   const requireLease = async (proof: LeaseProof): Promise<LeaseFacts> => {
     const facts = await findLease(store.sql, proof)

@@ -13,7 +13,7 @@ import { SignInPage } from "../views/sign-in-page.tsx"
 import { WorkspacesPage } from "../views/workspaces-page.tsx"
 
 /** Where to go after signing in: a path of this server, never another site. Pure. */
-export function localPath(wanted: unknown): string {
+function localPath(wanted: unknown): string {
   return typeof wanted === "string" && /^\/(?![/\\])[\x21-\x7e]*$/.test(wanted) ? wanted : "/"
 }
 
