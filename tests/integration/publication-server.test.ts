@@ -346,3 +346,17 @@ test("tries again by itself when GitHub is down, from the stored result", async 
   expect(await settled(server)).toMatchObject({ state: "succeeded" })
   expect(server.botComments()).toHaveLength(1)
 })
+
+test("gives a publication up whose task failed for good, so that its pull request can be reviewed again", async () => {
+  const server = await opened()
+  const lease = await server.lease()
+  server.github.addFault({ path: comments, times: 500, effect: { kind: "status", status: 503 } })
+  await server.on(lease, "result", resultOf(lease))
+  const { store, workspaceId } = server.context
+  await store.boss.send(taskQueues.publishComment, { workspaceId, jobId: lease.job.id }, { retryLimit: 0 })
+  expect(await settled(server)).toMatchObject({ state: "failed", code: "attempts_exhausted" })
+  server.github.clearFaults()
+  await server.command()
+  await server.review()
+  expect(await server.job()).toMatchObject({ state: "succeeded" })
+})

@@ -1,11 +1,12 @@
 import { errorCode, GalleyError } from "@galley/contract/errors"
 import { expireLeases } from "@galley/store/queue/expire-leases"
-import { type TaskQueue, taskQueues } from "@galley/store/tasks"
+import { deadTaskQueue, type TaskQueue, taskQueues } from "@galley/store/tasks"
 import { z } from "zod"
 import type { ServerContext } from "../context.ts"
 import { reactToCommand } from "../intake/react-to-command.ts"
 import { resolveCommand } from "../intake/resolve-command.ts"
 import { publishComment } from "../publication/publish-comment.ts"
+import { endDeadTask, PublishTask } from "./end-dead-task.ts"
 import { syncInstallations } from "./sync-installations.ts"
 
 /** The server's internal work while it runs. */
@@ -18,10 +19,10 @@ export type TaskWork = Readonly<{
 
 /** Seconds between looks when nobody calls `wake`, e.g. for a task that another server stored. */
 const POLL_SECONDS = 1
+const DEAD_POLL_SECONDS = 5
 const TASKS_AT_A_TIME = 4
 const EXPIRY_SWEEP_MS = 5_000
 
-const PublishTask = z.object({ workspaceId: z.uuid(), jobId: z.uuid() })
 const CommandTask = z.object({
   workspaceId: z.uuid(),
   projectId: z.uuid(),
@@ -54,6 +55,7 @@ export async function workTasks(context: ServerContext): Promise<TaskWork> {
   await handle(taskQueues.resolveCommandHead, CommandTask, (task) => resolveCommand(context, task))
   await handle(taskQueues.reactToCommand, CommandTask, (task) => reactToCommand(context, task))
   await handle(taskQueues.syncInstallation, SyncTask, () => syncInstallations(context))
+  await boss.work(deadTaskQueue, { pollingIntervalSeconds: DEAD_POLL_SECONDS }, async ([task]) => endDeadTask(context, task?.data))
 
   const sweep = setInterval(() => {
     expireLeases(context.store).catch((error: unknown) => context.log.error({ err: error }, "leases could not be swept"))
