@@ -15,12 +15,13 @@ type Line = Readonly<{
 
 /** A line to a database of its own that can be cut and frozen. */
 async function databaseLine(): Promise<Line> {
-  const target = new URL((await freshDatabase()).url)
+  const url = new URL((await freshDatabase()).url)
+  const target = { port: Number(url.port), host: url.hostname }
   const sockets = new Set<Socket>()
   let state: "open" | "cut" | "frozen" = "open"
   const listener = createServer((client) => {
     if (state === "cut") return void client.destroy()
-    const database = connect(Number(target.port), target.hostname)
+    const database = connect(target)
     for (const [from, to] of [
       [client, database],
       [database, client],
@@ -39,7 +40,7 @@ async function databaseLine(): Promise<Line> {
   await once(listener, "listening")
   const address = listener.address()
   if (address === null || typeof address === "string") throw new Error("no port")
-  target.port = String(address.port)
+  url.port = String(address.port)
   const destroyAll = () => {
     for (const socket of sockets) socket.destroy()
   }
@@ -48,7 +49,7 @@ async function databaseLine(): Promise<Line> {
     listener.close()
   })
   return {
-    url: target.href,
+    url: url.href,
     cut() {
       state = "cut"
       destroyAll()
@@ -77,7 +78,7 @@ test("tells GitHub to come again while the database is gone, and takes deliverie
   line.cut()
   const started = performance.now()
   const answer = await ping(server)
-  expect(performance.now() - started).toBeLessThan(5_000)
+  expect(performance.now() - started).toBeLessThan(3_000)
   expect(answer.status).toBe(503)
   expect(await answer.json()).toMatchObject({ error: { code: "intake_store_unavailable" } })
   expect((await server.app.request("/health/live")).status).toBe(200)

@@ -135,3 +135,17 @@ test("leaves a repository of another installation alone", async () => {
   expect(await answer.json()).toMatchObject({ outcome: "ignored", reason: "unknown_repository" })
   expect(await jobs(server)).toEqual([])
 })
+
+test("takes a pull request whose title and description hold a NUL, which the database cannot store", async () => {
+  const server = await startTestServer()
+  const opened = payload("pr.opened.json")
+  await knowTheProject(server, opened)
+  const answer = await server.deliver("pull_request", {
+    ...opened,
+    pull_request: { ...opened.pull_request, title: "a\0b", body: "half a pair \ud83d" },
+  })
+  expect(await answer.json()).toMatchObject({ outcome: "queued" })
+  expect(await server.context.store.sql`select title, description from pull_requests`).toEqual([
+    { title: "ab", description: "half a pair \ufffd" },
+  ])
+})

@@ -10,7 +10,7 @@ import type { ReviewKind } from "@galley/contract/settings"
 import { noUsage } from "@galley/contract/usage"
 import type { EngineJob } from "@galley/engine/engine"
 import { type FakeModel, startFakeModel } from "@galley/fake-model"
-import { virtualState } from "@galley/findings/virtual-state"
+import { virtualComment } from "@galley/findings/virtual-state"
 import { startGateway } from "@galley/gateway/start-gateway"
 import { loadEgressRules, removeEgressRules } from "@galley/sandbox/egress-rules"
 import { type JobDirectory, makeJobDirectory, removeJobDirectory } from "@galley/sandbox/job-directory"
@@ -129,7 +129,10 @@ async function prepareJob({ root, repositories, git, model, slot, prefix }: Part
     limits,
     usageSoFar: noUsage,
     tools: kind === "dynamic" ? { allowed: ["read", "grep", "glob"], resultTool: "StructuredOutput", treePath: checkout.treePath } : null,
-    shim: kind === "diff" ? { pullRequest: lease.job.pullRequest, checkout, botLogin: lease.botLogin, state: virtualState(prior) } : null,
+    shim:
+      kind === "diff"
+        ? { pullRequest: lease.job.pullRequest, checkout, botLogin: lease.botLogin, stateComment: virtualComment(prior) }
+        : null,
   })
   const phases: RunPhase[] = []
   return {

@@ -278,7 +278,6 @@ describe("a Diff Review", () => {
     ])
     const [finding] = report.findings
     expect(report.fingerprints).toEqual([fingerprint("src/queue.ts", `**Scripted finding**\n\n${finding?.body}`)])
-    expect(report.engineState?.last_run).toMatchObject({ head_sha: job.checkout.headSha, complete: true })
     expect(report.omissions).toEqual([{ path: "yarn.lock", reason: "engine_filtered", changed: true }])
     expect(report.examinedPaths).toEqual(["src/queue.ts", "src/retry.ts"])
     expect(report).toMatchObject({ complete: true, engine: { name: "pr-agent", version: "0.48.0" } })

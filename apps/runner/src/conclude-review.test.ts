@@ -54,7 +54,6 @@ function report(kind: "diff" | "dynamic", over: Partial<EngineReport> = {}): Eng
     omissions: [],
     complete: true,
     engine: kind === "diff" ? { name: "pr-agent", version: "0.48.0" } : { name: "opencode", version: "1.18.34" },
-    engineState: null,
     ...over,
   }
 }
@@ -68,6 +67,7 @@ function conclude(kind: "diff" | "dynamic", over: Partial<EngineReport> = {}, mo
     checkout: checkout(),
     report: report(kind, over),
     usage,
+    upstreamModel: exampleCredentials.model.upstreamModel,
     knownSecrets: [exampleCredentials.githubToken, exampleCredentials.model.apiKey],
     steps,
     now: "2026-11-30T12:00:00.000Z",

@@ -3,7 +3,9 @@ import type { EngineFinding } from "@galley/contract/finding"
 import type { Lease, LeaseResult, RunTrace } from "@galley/contract/protocol"
 import { noUsage, type Usage } from "@galley/contract/usage"
 import type { EngineReport } from "@galley/engine/engine"
+import { clipText } from "@galley/findings/clip-text"
 import { computeCoverage } from "@galley/findings/coverage"
+import { knownIds } from "@galley/findings/finding-identity"
 import { findingView } from "@galley/findings/finding-view"
 import { reconcile } from "@galley/findings/reconcile"
 import { renderComment } from "@galley/findings/render-comment"
@@ -16,6 +18,8 @@ export type Conclusion = Readonly<{
   report: EngineReport
   /** Of this attempt. */
   usage: Usage
+  /** What the provider calls the model. */
+  upstreamModel: string
   knownSecrets: readonly string[]
   steps: RunTrace["steps"]
   /** ISO time in UTC. */
@@ -31,12 +35,11 @@ export type Conclusion = Readonly<{
 export function concludeReview(input: Conclusion): LeaseResult {
   const { lease, checkout, report, usage, now } = input
   const prior = lease.prior.state
-  const knownIds = new Set(prior?.findings.flatMap((record) => [record.finding_id, ...(record.x?.aliases ?? [])]))
   const findings = report.findings.map((finding) => redactFinding(finding, input.knownSecrets))
   const valid = validateFindings(findings, checkout, {
     maxFindings: lease.settings.maxFindings,
     fingerprints: report.fingerprints,
-    knownIds,
+    knownIds: knownIds(prior),
   })
   const coverage = computeCoverage(checkout, report)
   const reconciliation = reconcile({
@@ -58,7 +61,7 @@ export function concludeReview(input: Conclusion): LeaseResult {
     pullRequestUrl: lease.job.pullRequest.webUrl,
     reviewedSha: checkout.headSha,
     headPaths: checkout.headPaths,
-    model: lease.settings.model,
+    model: modelName(lease.settings.model, input.upstreamModel),
     engine: report.engine,
     reconciliation,
     coverage,
@@ -81,12 +84,19 @@ export function concludeReview(input: Conclusion): LeaseResult {
   }
 }
 
+/** Readers see both names when an operator serves a logical model by another one. */
+const modelName = (logical: string, upstream: string) => (logical === upstream ? logical : `${logical} (served by ${upstream})`)
+
+const MAX_TITLE_CHARACTERS = 80
+/** What stands in a secret's place may be longer than the secret. */
+const shortTitle = (title: string) => (title.length <= MAX_TITLE_CHARACTERS ? title : clipText(title, MAX_TITLE_CHARACTERS))
+
 /** A model may repeat a secret it was shown in a form that the gateway did not recognise in its place. */
 function redactFinding(finding: EngineFinding, knownSecrets: readonly string[]): EngineFinding {
   const clean = (text: string) => redact(text, knownSecrets).text
   return {
     ...finding,
-    title: clean(finding.title).slice(0, 80),
+    title: shortTitle(clean(finding.title)),
     body: clean(finding.body),
     evidence: finding.evidence.map(clean),
     rules: finding.rules.map(clean),

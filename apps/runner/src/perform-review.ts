@@ -5,9 +5,10 @@ import { prepareCheckout } from "@galley/checkout/prepare-checkout"
 import type { Credentials, Lease, LeaseResult } from "@galley/contract/protocol"
 import type { EngineJob } from "@galley/engine/engine"
 import { pythonPath } from "@galley/engine/engine-manifest"
+import { READING_TOOLS, RESULT_TOOL } from "@galley/engine/opencode-config"
 import type { PrewarmedPrAgent } from "@galley/engine/prewarmed"
 import { runEngine } from "@galley/engine/run-engine"
-import { virtualState } from "@galley/findings/virtual-state"
+import { virtualComment } from "@galley/findings/virtual-state"
 import type { Gateway } from "@galley/gateway/gateway"
 import { startGateway } from "@galley/gateway/start-gateway"
 import { checkLaunch } from "@galley/sandbox/check-launch"
@@ -29,10 +30,6 @@ export type ReviewPlace = Readonly<{
   prewarmed: PrewarmedPrAgent | null
 }>
 
-/** The tool by which OpenCode hands its result over; the other three only read. */
-const RESULT_TOOL = "StructuredOutput"
-const DYNAMIC_TOOLS = ["read", "grep", "glob", RESULT_TOOL]
-
 /**
  * One review from lease to result: checkout, gateway, engine, validation, reconciliation, rendering. Whatever happens, afterwards no process
  * of the slot runs and the job directory is gone.
@@ -42,15 +39,16 @@ const DYNAMIC_TOOLS = ["read", "grep", "glob", RESULT_TOOL]
  */
 export async function performReview(place: ReviewPlace, lease: Lease, progress: RunProgress, signal: AbortSignal): Promise<LeaseResult> {
   const { config, slot, prewarmed } = place
+  // Each step of the clean-up is tried, whatever becomes of the others; they run from the last to the first.
+  await using cleanUp = new AsyncDisposableStack()
   let directory: JobDirectory | null = null
-  try {
-    directory = await makeJobDirectory(config.jobsDirectory, lease.leaseId, slot, config.boundary)
-    return await reviewIn(directory, place, lease, progress, signal)
-  } finally {
-    await prewarmed?.close()
-    await sweepSlot(slot, config.boundary)
+  cleanUp.defer(async () => {
     if (directory !== null) await removeJobDirectory(directory, slot, config.boundary)
-  }
+  })
+  cleanUp.defer(() => sweepSlot(slot, config.boundary))
+  cleanUp.defer(async () => prewarmed?.close())
+  directory = await makeJobDirectory(config.jobsDirectory, lease.leaseId, slot, config.boundary)
+  return await reviewIn(directory, place, lease, progress, signal)
 }
 
 async function reviewIn(
@@ -77,6 +75,7 @@ async function reviewIn(
       checkout,
       report,
       usage: gateway.usage(),
+      upstreamModel: credentials.model.upstreamModel,
       knownSecrets: secretsOf(credentials),
       steps: stopwatch.steps(),
       now: new Date().toISOString(),
@@ -128,9 +127,9 @@ function openGateway({ config, slot }: ReviewPlace, job: PreparedJob): Promise<G
     knownSecrets: secretsOf(credentials),
     limits: lease.limits,
     usageSoFar: lease.usageSoFar,
-    tools: isDiff ? null : { allowed: DYNAMIC_TOOLS, resultTool: RESULT_TOOL, treePath: checkout.treePath },
+    tools: isDiff ? null : { allowed: READING_TOOLS, resultTool: RESULT_TOOL, treePath: checkout.treePath },
     shim: isDiff
-      ? { pullRequest: lease.job.pullRequest, checkout, botLogin: lease.botLogin, state: virtualState(lease.prior.state) }
+      ? { pullRequest: lease.job.pullRequest, checkout, botLogin: lease.botLogin, stateComment: virtualComment(lease.prior.state) }
       : null,
     onUsage: (usage) => {
       progress.usage = usage

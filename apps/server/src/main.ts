@@ -10,7 +10,7 @@ import { openServer } from "./start/open-server.ts"
 /** Requests under way at SIGTERM get so long. */
 const DRAIN_MS = 3_000
 /** A call to GitHub may hang: its task is taken up again elsewhere, and the process ends in time. */
-const STOP_MS = 9_500
+const STOP_MS = 8_000
 
 /** Serves until `stopping`; everything it opened is closed when it returns. */
 async function run(config: ServerConfig, stopping: AbortSignal, log: Logger): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Checkout } from "@galley/checkout/checkout"
 import type { Omission } from "@galley/contract/coverage"
-import type { EngineFinding, FindingState } from "@galley/contract/finding"
+import type { EngineFinding } from "@galley/contract/finding"
 import type { JobLimits } from "@galley/contract/limits"
 import type { Lease, RunPhase } from "@galley/contract/protocol"
 import type { Gateway } from "@galley/gateway/gateway"
@@ -49,6 +49,4 @@ export type EngineReport = Readonly<{
   /** False when the engine itself says that it saw only a part. */
   complete: boolean
   engine: Readonly<{ name: string; version: string }>
-  /** Diff Review: the state PR-Agent wrote, for cross-checks; null otherwise. */
-  engineState: FindingState | null
 }>

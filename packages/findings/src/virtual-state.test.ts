@@ -30,7 +30,7 @@ describe("virtualState", () => {
       schema_version: 1 as const,
       findings: [stockRecord(), ...Array.from({ length: 20 }, (_, index) => resolved(index + 1, "b".repeat(5_000)))],
     }
-    const comment = virtualComment(virtualState(state))
+    const comment = virtualComment(state)
     const ids = parseComment(comment)?.state.findings.map((record) => record.finding_id)
     expect(comment.length).toBeLessThan(50_000)
     expect(ids).toContain("r20")

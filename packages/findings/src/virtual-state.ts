@@ -30,7 +30,7 @@ export function virtualState(state: FindingState | null): FindingState {
   throw new GalleyError("finding_state_too_large", "the active findings do not fit PR-Agent's state")
 }
 
-/** Body of the comment that carries a virtual state; PR-Agent reads the marker and the block. */
-export function virtualComment(state: FindingState): string {
-  return `## PR Reviewer Guide\n\n${MARKER}\n\n${stateBlock(state)}`
+/** The whole comment PR-Agent is told to edit: its marker, and `virtualState` in its block. Throws `finding_state_too_large`. */
+export function virtualComment(state: FindingState | null): string {
+  return `## PR Reviewer Guide\n\n${MARKER}\n\n${stateBlock(virtualState(state))}`
 }

@@ -1,6 +1,5 @@
 import type { Checkout } from "@galley/checkout/checkout"
 import type { GalleyErrorCode } from "@galley/contract/errors"
-import type { FindingState } from "@galley/contract/finding"
 import type { JobLimits } from "@galley/contract/limits"
 import type { Credentials, PullRequestFacts } from "@galley/contract/protocol"
 import type { Usage } from "@galley/contract/usage"
@@ -13,8 +12,8 @@ export type ShimJob = Readonly<{
   pullRequest: PullRequestFacts
   checkout: Checkout
   botLogin: string
-  /** The virtual state comment: active records and the newest resolved ones, `last_run.head_sha` empty. */
-  state: FindingState
+  /** Body of the one comment PR-Agent finds and would edit: its marker and its earlier findings. */
+  stateComment: string
 }>
 
 export type GatewayOptions = Readonly<{

@@ -2,7 +2,6 @@ import type { ChangedFile, Checkout } from "@galley/checkout/checkout"
 import { redact } from "@galley/redaction/redact"
 import { flattenLines } from "./flatten-lines.ts"
 import type { ShimJob } from "./gateway.ts"
-import { renderStateComment } from "./state-comment.ts"
 
 /** Id of the one comment that exists; a new one would get the next. */
 export const STATE_COMMENT_ID = 1
@@ -67,7 +66,7 @@ export function shimAnswers(job: ShimJob, origin: string, repositoryPath: string
         ...(file.previousPath === null ? {} : { previous_filename: file.previousPath }),
       })),
     comparison: () => ({ merge_base_commit: { sha: checkout.mergeBaseSha } }),
-    comments: () => [comment(STATE_COMMENT_ID, renderStateComment(job.state))],
+    comments: () => [comment(STATE_COMMENT_ID, job.stateComment)],
     comment,
     user: () => ({ login: job.botLogin }),
     async contents(path, ref, signal) {

@@ -76,6 +76,5 @@ function diffReport(job: EngineJob, run: RunJudgement): EngineReport {
     omissions,
     complete: run.complete,
     engine: { name: "pr-agent", version: PR_AGENT_VERSION },
-    engineState: run.state,
   }
 }

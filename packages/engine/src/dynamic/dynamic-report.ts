@@ -24,6 +24,5 @@ export function dynamicReport(result: DynamicResult, evidence: DynamicEvidence):
     omissions: evidence.leftOut.map(({ path, reason }) => ({ path, reason, changed: true })),
     complete: leftOut.size === 0,
     engine: { name: "opencode", version: openCodeManifest.version },
-    engineState: null,
   }
 }

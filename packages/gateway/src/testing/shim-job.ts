@@ -1,16 +1,11 @@
 import type { ChangedFile, Checkout } from "@galley/checkout/checkout"
-import type { FindingState } from "@galley/contract/finding"
 import type { ShimJob } from "../gateway.ts"
 
 export const HEAD = "1".repeat(40)
 export const BASE = "2".repeat(40)
 export const MERGE_BASE = "3".repeat(40)
 
-export const state: FindingState = {
-  schema_version: 1,
-  last_run: { head_sha: "", complete: true },
-  findings: [{ state: "ACTIVE", finding_id: "46e1356d6364", path: "src/a.py", body: "**Possible Issue**\n\nnever released --> ever <b>." }],
-}
+export const stateComment = "## PR Reviewer Guide\n\n<!-- pr-agent:review:full -->\n\n<!-- pr-agent-review-state:v1\n{}\n-->\n"
 
 const changed = (path: string, more: Partial<ChangedFile> = {}): ChangedFile => ({
   path,
@@ -52,7 +47,7 @@ export function shimJob(files: readonly ChangedFile[], contents: Readonly<Record
     webUrl: "https://github.com/o/r/pull/7",
     gitUrl: "https://github.com/o/r.git",
   }
-  return { pullRequest, checkout, botLogin: "galley[bot]", state }
+  return { pullRequest, checkout, botLogin: "galley[bot]", stateComment }
 }
 
 export { changed }
