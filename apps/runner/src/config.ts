@@ -1,6 +1,8 @@
 import { hostname } from "node:os"
 import { HttpAddress, integerFromText, parseConfiguration, RunnerToken } from "@galley/contract/configuration"
 import { ReviewKind } from "@galley/contract/settings"
+import { DEFAULT_RUNNER_UID } from "@galley/sandbox/drop"
+import { defaultSlotBase } from "@galley/sandbox/slot"
 import { z } from "zod"
 
 const Directory = z.string().startsWith("/", "expected an absolute path")
@@ -19,10 +21,10 @@ const RunnerEnvironment = z.object({
   GALLEY_BOUNDARY: z.enum(["enforced", "demo"]).default("enforced"),
   GALLEY_PREFIX: Directory.default("/opt/galley"),
   GALLEY_JOBS_DIRECTORY: Directory.default("/var/lib/galley/jobs"),
-  GALLEY_RUNNER_UID: integerFromText(1, 2_000_000_000).default(64_900),
-  GALLEY_SLOT_UID: integerFromText(1, 2_000_000_000).default(64_910),
-  GALLEY_GATEWAY_PORT: integerFromText(1_024, 65_000).default(21_000),
-  GALLEY_CONTROL_PORT: integerFromText(1_024, 65_000).default(22_000),
+  GALLEY_RUNNER_UID: integerFromText(1, 2_000_000_000).default(DEFAULT_RUNNER_UID),
+  GALLEY_SLOT_UID: integerFromText(1, 2_000_000_000).default(defaultSlotBase.uid),
+  GALLEY_GATEWAY_PORT: integerFromText(1_024, 65_000).default(defaultSlotBase.gatewayPort),
+  GALLEY_CONTROL_PORT: integerFromText(1_024, 65_000).default(defaultSlotBase.controlPort),
   GALLEY_DRAIN_SECONDS: integerFromText(0, 3_600).default(20),
   LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
 })

@@ -61,7 +61,6 @@ export const galleyErrorCodes = [
   "no_reviewable_files",
   // gateway
   "model_not_configured",
-  "model_budget_exhausted",
   "model_call_limit",
   "model_token_limit",
   "model_window_exceeded",

@@ -16,6 +16,11 @@
  * | coverage | what a run examined; `complete` or `partial` with declared omissions |
  * | publication | writing the one summary comment |
  * | delivery | one webhook request of GitHub, known by its delivery id |
+ * | task | the server's own retried work, e.g. a publication; runners never touch it |
+ * | omission | a path that was left out of the export or of the review, with its reason |
+ * | boundary | what keeps engines apart: own OS user, egress rules, launch wrapper; `demo` has none |
+ * | capability | a review kind that a runner has proved it can do, until the proof expires |
+ * | prefix | the folder where the engines are installed |
  * | slot | one engine's fixed place on a runner: OS user, gateway port, control port |
  * | export | the sanitized read-only tree an engine may read |
  *

@@ -5,7 +5,7 @@ const MIB = 1024 * 1024
 
 /**
  * The bounds of one job. Operator-owned: they come with the lease, never from a repository, a skill or project settings.
- * Defaults are the initial envelope of the product's specification (DESIGN sections 8 and 10).
+ * `docs/operating.md` says which of them an operator can set.
  */
 export const JobLimits = z.strictObject({
   /** Whole job on the runner, from the lease to the result, in milliseconds. */

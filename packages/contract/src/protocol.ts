@@ -168,7 +168,8 @@ export type LeaseResult = z.infer<typeof LeaseResult>
 
 export const LeaseFailure = z.strictObject({
   fence: z.int().min(1),
-  code: z.string().min(1).max(100),
+  /** One of `galleyErrorCodes`; not a closed list here, so that a newer runner can report to an older server. */
+  code: z.string().regex(/^[a-z][a-z0-9_]{0,99}$/),
   /** For operators: one or two sentences, redacted, never repository text. */
   detail: z.string().max(2_000),
   /** False when another attempt would end the same way (bad input), true for passing faults. */
