@@ -19,7 +19,8 @@ import { Usage } from "./usage.ts"
  * | POST leases/{id}/failure, /release | 200 |
  *
  * Errors are `{ error: { code, message, field? } }`: 401 `runner_unauthorized`, 409 `lease_lost`, 413 `result_too_large`,
- * 422 `request_invalid`, 426 `runner_too_old`.
+ * 422 `request_invalid`, and for a result that does not fit its lease `head_sha_mismatch`, `comment_invalid` or `comment_too_large`,
+ * 426 `runner_too_old`.
  */
 /** Path of the protocol below the server's address. */
 export const RUNNER_PROTOCOL_PATH = "/runner/v1"
