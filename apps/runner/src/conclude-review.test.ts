@@ -139,6 +139,24 @@ test("a prior finding stays with its id when a later run does not name it, and a
   )
 })
 
+test("what no database keeps is replaced before the result is handed over", () => {
+  const odd = finding({ title: "A\0 title", body: "half \ud83d of a pair", evidence: ["\0"] })
+  const { findings, state } = conclude("dynamic", { findings: [odd] })
+  expect(findings).toMatchObject([{ title: "A\ufffd title", body: "half \ufffd of a pair", evidence: ["\ufffd"] }])
+  expect(JSON.stringify(state)).not.toMatch(/\\u0000|\\ud83d/)
+})
+
+test("a title that a redaction made too long is cut between characters", () => {
+  const title = `${"🚀".repeat(20)} password = "${"x".repeat(20)}" ok`
+  const [kept] = conclude("dynamic", { findings: [finding({ title })] }).findings
+  expect(kept?.title.isWellFormed()).toBe(true)
+  expect(kept?.title.length).toBeLessThanOrEqual(80)
+})
+
+test("the comment names the logical model and, where it differs, the one that served it", () => {
+  expect(conclude("dynamic").comment).toContain(`served by ${exampleCredentials.model.upstreamModel}`)
+})
+
 test("nothing reviewable makes a skipped result without usage", () => {
   const omissions = [{ path: "logo.png", reason: "binary", changed: true } as const]
   const file = {

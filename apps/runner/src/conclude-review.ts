@@ -91,9 +91,12 @@ const MAX_TITLE_CHARACTERS = 80
 /** What stands in a secret's place may be longer than the secret. */
 const shortTitle = (title: string) => (title.length <= MAX_TITLE_CHARACTERS ? title : clipText(title, MAX_TITLE_CHARACTERS))
 
+/** Models write what no database keeps: NUL and halves of surrogate pairs become U+FFFD. */
+const storable = (text: string) => text.replaceAll("\0", "\ufffd").toWellFormed()
+
 /** A model may repeat a secret it was shown in a form that the gateway did not recognise in its place. */
 function redactFinding(finding: EngineFinding, knownSecrets: readonly string[]): EngineFinding {
-  const clean = (text: string) => redact(text, knownSecrets).text
+  const clean = (text: string) => storable(redact(text, knownSecrets).text)
   return {
     ...finding,
     title: shortTitle(clean(finding.title)),
