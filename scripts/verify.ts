@@ -51,6 +51,7 @@ mkdirSync(ARTEFACTS, { recursive: true })
 const totals: Totals = { passed: 0, failed: 0, skipped: 0 }
 
 const checks: [string, string, string[]][] = [
+  ["lockfile", "pnpm", ["install", "--frozen-lockfile", "--lockfile-only"]],
   ["set-up", "node", ["scripts/setup/setup.ts", "--browser"]],
   ["build", "node", ["scripts/build.ts"]],
   ["types", "tsc", ["--noEmit"]],
