@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { removeInstallation } from "@galley/store/installations/remove-installation"
 import { removeRepositories } from "@galley/store/installations/remove-repositories"
-import { setInstallationSuspended } from "@galley/store/installations/set-installation-suspended"
+import { suspendInstallation } from "@galley/store/installations/suspend-installation"
 import { type Delivery, type IntakeTarget, withIntake } from "@galley/store/intake/with-intake"
 import { whyNoReview } from "@galley/store/runs/why-no-review"
 import { inTransaction, type Transaction } from "@galley/store/transaction"
@@ -123,7 +123,7 @@ test("cancels waiting jobs when the installation is suspended or removed, or the
   const installation = { id: row.id, workspaceId: tenant.workspaceId, hostId: tenant.hostId }
   const codes: (string | null)[] = []
   for (const leave of [
-    (tx: Transaction) => setInstallationSuspended(tx, installation, true),
+    (tx: Transaction) => suspendInstallation(tx, installation),
     (tx: Transaction) => removeInstallation(tx, installation),
     (tx: Transaction) => removeRepositories(tx, installation, [tenant.repositoryId]),
   ]) {

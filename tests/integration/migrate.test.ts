@@ -162,3 +162,14 @@ test("copies the template for each test, so that tests share nothing", async () 
   const [count] = await connect(second.url)`select count(*)::int as n from workspaces`
   expect(count).toEqual({ n: 0 })
 })
+
+test("brings the options of queues up to date that an earlier version made", async () => {
+  const { url } = await freshDatabase()
+  const sql = connect(url)
+  const retries = async () =>
+    (await sql`select distinct retry_limit as n from pgboss.queue where dead_letter is not null`).map(({ n }) => n)
+  const wanted = await retries()
+  await sql`update pgboss.queue set retry_limit = 1 where dead_letter is not null`
+  await migrate(url)
+  expect(await retries()).toEqual(wanted)
+})

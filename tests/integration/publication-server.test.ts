@@ -347,16 +347,33 @@ test("tries again by itself when GitHub is down, from the stored result", async 
   expect(server.botComments()).toHaveLength(1)
 })
 
-test("gives a publication up whose task failed for good, so that its pull request can be reviewed again", async () => {
+test("gives a publication up with its last fault when its task failed for good, so that its pull request can be reviewed again", async () => {
   const server = await opened()
   const lease = await server.lease()
   server.github.addFault({ path: comments, times: 500, effect: { kind: "status", status: 503 } })
   await server.on(lease, "result", resultOf(lease))
   const { store, workspaceId } = server.context
   await store.boss.send(taskQueues.publishComment, { workspaceId, jobId: lease.job.id }, { retryLimit: 0 })
-  expect(await settled(server)).toMatchObject({ state: "failed", code: "attempts_exhausted" })
+  expect(await settled(server)).toMatchObject({ state: "failed", code: "github_unavailable" })
   server.github.clearFaults()
   await server.command()
   await server.review()
   expect(await server.job()).toMatchObject({ state: "succeeded" })
+})
+
+test("waits for another writer of the comment without counting it as a failure", async () => {
+  const server = await opened()
+  const lease = await server.lease()
+  const { store } = server.context
+  const writer = await store.sql.reserve()
+  await writer`select pg_advisory_lock(hashtextextended(id::text, 0)) from pull_requests`
+  await server.on(lease, "result", resultOf(lease))
+  const tasks = () =>
+    store.sql<{ state: string; retries: number }[]>`
+      select state, retry_count as retries from pgboss.job where name = ${taskQueues.publishComment} order by created_on`
+  await until(tasks, (all) => all.length > 1)
+  await writer`select pg_advisory_unlock_all()`
+  writer.release()
+  expect(await settled(server)).toMatchObject({ state: "succeeded" })
+  expect((await tasks()).every(({ retries }) => retries === 0)).toBe(true)
 })

@@ -52,10 +52,15 @@ export function sampleChange(): SampleChange {
   return makeSampleRepository(join(directory, "repository"))
 }
 
+const UNTIL_MS = 25_000
+
+/** Reads until the value holds; tells the last one when that takes longer than a test may. */
 export async function until<T>(read: () => Promise<T> | T, holds: (value: T) => boolean): Promise<T> {
+  const deadline = performance.now() + UNTIL_MS
   for (;;) {
     const value = await read()
     if (holds(value)) return value
+    if (performance.now() > deadline) throw new Error(`still not so after ${UNTIL_MS} ms: ${JSON.stringify(value)}`)
     await delay(10)
   }
 }

@@ -53,6 +53,12 @@ test("refuses a paused runner", async () => {
   expect(await codeOf(await server.runner("/leases", leaseRequest()))).toMatchObject({ status: 403, code: "runner_paused" })
 })
 
+test("refuses a runner that is too old", async () => {
+  const server = await startReviewServer()
+  const answer = await server.runner("/leases", leaseRequest({ runnerVersion: "0.0.1" }))
+  expect(await codeOf(answer)).toMatchObject({ status: 426, code: "runner_too_old" })
+})
+
 test("answers 204 when nothing came within the wait", async () => {
   const server = await startReviewServer()
   const started = performance.now()
@@ -143,6 +149,14 @@ test("ends a job whose model no provider of the workspace has", async () => {
   const { server, lease } = await leased()
   await server.context.store.sql`delete from model_providers`
   expect(await codeOf(await server.on(lease, "credentials"))).toMatchObject({ status: 422, code: "model_not_configured" })
+})
+
+test("never reviews with a model the workspace did not choose", async () => {
+  const server = await startReviewServer()
+  await server.context.store.sql`delete from model_providers`
+  await server.openPullRequest()
+  expect(await server.poll()).toBeNull()
+  expect(await server.job()).toMatchObject({ state: "failed", code: "model_not_configured" })
 })
 
 // B49, F19
@@ -305,6 +319,27 @@ test("ends a job at once after a failure that would come again", async () => {
   const { server, lease } = await leased()
   await server.on(lease, "failure", failure(lease, { code: "input_too_large", retryable: false }))
   expect(await server.job()).toMatchObject({ state: "failed", code: "input_too_large" })
+})
+
+test("puts a job off that a runner reports GitHub stood in the way of, counts no attempt and keeps what was spent", async () => {
+  const { server, lease } = await leased()
+  const { sql } = server.context.store
+  let current = lease
+  for (const [code, waitMs] of [
+    ["github_unavailable", 15_000],
+    ["github_rate_limited", 30_000],
+    ["github_unavailable", 60_000],
+  ] as const) {
+    const report = failure(current, { code, usage: { ...noUsage, modelCalls: 1 } })
+    expect((await server.on(current, "failure", report)).status).toBe(200)
+    const job = await server.job()
+    expect(job).toMatchObject({ state: "waiting", failures: 0 })
+    expect(job.waitMs).toBeGreaterThan(waitMs - 5_000)
+    expect(job.waitMs).toBeLessThanOrEqual(waitMs)
+    await sql`update review_jobs set run_after = now()`
+    current = await server.lease()
+  }
+  expect(current).toMatchObject({ attempt: 4, usageSoFar: { modelCalls: 3 } })
 })
 
 test("refuses a failure that names another lease's fence", async () => {

@@ -1,5 +1,8 @@
 import { once } from "node:events"
+import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { connect, createServer, type Socket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { freshDatabase } from "./database.ts"
 import { type ReviewServer, startReviewServer, until } from "./review-fixture.ts"
@@ -126,4 +129,14 @@ test("finds a job that nobody announced by its own slow look", async () => {
   const polled = server.poll({ waitMs: 20_000 })
   await server.context.store.sql`update review_jobs set run_after = now()`
   expect(await polled).toMatchObject({ attempt: 1 })
+})
+
+test("stays ready on connections it has, and reads no migration again after its start", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "galley-migrations-"))
+  cpSync(new URL("../../migrations", import.meta.url), directory, { recursive: true })
+  const server = await startReviewServer({ GALLEY_MIGRATIONS_DIRECTORY: directory })
+  rmSync(directory, { recursive: true })
+  expect((await server.app.request("/health/ready")).status).toBe(200)
+  await server.context.store.sql`update schema_migrations set checksum = 'another'`
+  expect((await server.app.request("/health/ready")).status).toBe(503)
 })

@@ -138,3 +138,25 @@ test("never moves a repository to the workspace of another installation by an ev
   }
   expect(await projects(server)).toEqual([{ name: REPO, active: true, removed: false }])
 })
+
+test("takes no word but that it was created or resumed for a sign that an installation is live again", async () => {
+  const server = await startReviewServer()
+  const installation = { id: 7, account: { login: "acme", id: 1 } }
+  const say = async () => {
+    await server.deliver("installation", { action: "new_permissions_accepted", installation })
+    await server.deliver("installation_repositories", {
+      action: "added",
+      installation,
+      repositories_added: [],
+      repositories_removed: [],
+    })
+  }
+  await server.deliver("installation", { action: "suspend", installation })
+  await say()
+  expect(await installations(server)).toEqual([{ account: "acme", suspended: true, removed: false }])
+  await server.deliver("installation", { action: "unsuspend", installation })
+  expect(await installations(server)).toEqual([{ account: "acme", suspended: false, removed: false }])
+  await server.deliver("installation", { action: "deleted", installation })
+  await say()
+  expect(await installations(server)).toEqual([{ account: "acme", suspended: false, removed: true }])
+})

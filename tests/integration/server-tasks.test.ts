@@ -1,3 +1,4 @@
+import { createSession } from "@galley/store/sessions/create-session"
 import { taskQueues } from "@galley/store/tasks"
 import { expect, test } from "vitest"
 import { PULL, type ReviewServer, startReviewServer, until } from "./review-fixture.ts"
@@ -123,6 +124,52 @@ test("changes nothing when a command's tasks run again", async () => {
   expect(comment.reactions).toHaveLength(1)
 })
 
+test("says that a command was given up, with the last fault, when its task failed for good", async () => {
+  const server = await opened()
+  server.github.addFault({ method: "GET", path: "/repos/*/*/pulls/1", times: 50, effect: { kind: "status", status: 503 } })
+  await server.context.store.boss.updateQueue(taskQueues.resolveCommandHead, { retryLimit: 0 })
+  await server.command()
+  expect(await verdict(server)).toEqual({ outcome: "ignored", reason: "github_unavailable", jobId: null })
+  expect(await jobs(server)).toEqual([])
+})
+
+test.each([
+  [
+    "left before its task ran",
+    async (server: ReviewServer) => {
+      server.github.addFault({ method: "GET", path: "/repos/*/*/pulls/1", effect: { kind: "status", status: 502 } })
+      await server.command()
+      await until(server.github.requests, (all) => all.some(({ fault }) => fault !== null))
+      await server.github.removeRepository("acme/shop")
+    },
+  ],
+  [
+    "left while GitHub was asked",
+    async (server: ReviewServer) => {
+      server.github.addFault({ method: "GET", path: "/repos/*/*/pulls/1", effect: { kind: "delay", ms: 300 } })
+      await server.command()
+      await server.context.store.sql`update projects set removed_at = now()`
+    },
+  ],
+])("says that the repository of a command %s", async (_, command) => {
+  const server = await opened()
+  await command(server)
+  expect(await verdict(server)).toEqual({ outcome: "ignored", reason: "repository_gone", jobId: null })
+})
+
+test("queues the newer head that an event told meanwhile with that head's own time", async () => {
+  const server = await opened()
+  const newer = "c".repeat(40)
+  const { sql } = server.context.store
+  await sql`update pull_requests set head_sha = ${newer}, updated_at = date_trunc('second', now()) + interval '1 hour'`
+  await server.command()
+  expect(await verdict(server)).toMatchObject({ outcome: "queued" })
+  const [job] = await sql`
+    select j.head_sha as "headSha", j.head_updated_at = q.updated_at as "itsOwnTime"
+    from review_jobs j join pull_requests q on q.id = j.pull_request_id`
+  expect(job).toEqual({ headSha: newer, itsOwnTime: true })
+})
+
 test.each([
   ["of a stranger", "mallory", "/review", "NONE"],
   ["that is quoted", "acme", "> /review", "MEMBER"],
@@ -135,4 +182,15 @@ test.each([
   expect(await verdict(server)).toMatchObject({ outcome: "ignored" })
   await openTasks(server)
   expect(server.github.requests().filter(({ path }) => path.includes("/repos/"))).toEqual([])
+})
+
+test("forgets sessions that ran out", async () => {
+  const server = await startReviewServer({ GALLEY_DEMO_LOGIN: "1" })
+  const { store, demoUserId } = server.context
+  await createSession(store, demoUserId ?? "")
+  await store.sql`update sessions set expires_at = now()`
+  await until(
+    () => store.sql`select 1 from sessions`,
+    (left) => left.length === 0,
+  )
 })

@@ -71,7 +71,7 @@ export async function seedTenant(
   })
   if (hostId === null) throw new Error("no host")
   const [project] = await inTransaction(store, async (tx) => {
-    const snapshot = { hostId, githubInstallationId: repositoryId, accountLogin: slug }
+    const snapshot = { hostId, githubInstallationId: repositoryId, accountLogin: slug, isLive: true }
     const installation = await recordInstallation(tx, workspaceId, snapshot)
     const webUrl = `https://github.example/${slug}/demo`
     await recordRepositories(tx, { ...installation, hostId }, [

@@ -28,6 +28,13 @@ async function knowTheProject(server: TestServer, body: ReturnType<typeof payloa
 
 const jobs = (server: TestServer) =>
   server.context.store.sql`select state, code, cause, head_sha as "headSha" from review_jobs order by first_queued_at`
+/** Whose pages show the newest delivery of a pull request. */
+const shownTo = async (server: TestServer) => {
+  const [row] = await server.context.store.sql`
+    select project_id is not null as project, workspace_id is not null as workspace from webhook_deliveries
+    where event = 'pull_request' order by received_at desc limit 1`
+  return row
+}
 const counts = async (server: TestServer) => (await server.context.store.sql`select count(*)::int as n from webhook_deliveries`)[0]?.n
 
 test.each(recorded)("answers the recorded $file as the product must: $outcome", async ({ file, event, host, outcome, reason }) => {
@@ -134,6 +141,17 @@ test("leaves a repository of another installation alone", async () => {
   const answer = await server.deliver("pull_request", { ...opened, installation: { id: 999 } })
   expect(await answer.json()).toMatchObject({ outcome: "ignored", reason: "unknown_repository" })
   expect(await jobs(server)).toEqual([])
+  expect(await shownTo(server)).toEqual({ project: false, workspace: true })
+})
+
+test("shows a delivery to its own project, and one of another host to nobody", async () => {
+  const server = await startTestServer()
+  const opened = payload("pr.opened.json")
+  await knowTheProject(server, opened)
+  await server.deliver("pull_request", opened, { "x-github-enterprise-host": "elsewhere.example" })
+  expect(await shownTo(server)).toEqual({ project: false, workspace: false })
+  await server.deliver("pull_request", opened)
+  expect(await shownTo(server)).toEqual({ project: true, workspace: true })
 })
 
 test("takes a pull request whose title and description hold a NUL, which the database cannot store", async () => {
@@ -148,4 +166,21 @@ test("takes a pull request whose title and description hold a NUL, which the dat
   expect(await server.context.store.sql`select title, description from pull_requests`).toEqual([
     { title: "ab", description: "half a pair \ufffd" },
   ])
+})
+
+test.each(["closed", "converted_to_draft"])("keeps the job of a pull request when a late %s comes after what undid it", async (action) => {
+  const server = await startTestServer()
+  const opened = payload("pr.opened.json")
+  await knowTheProject(server, opened)
+  const at = (updatedAt: string, over: object) => ({ ...opened.pull_request, ...over, updated_at: updatedAt })
+  const later = at("2027-01-01T00:00:02Z", { state: "open", draft: false })
+  const earlier = at("2027-01-01T00:00:01Z", action === "closed" ? { state: "closed" } : { draft: true })
+  await server.deliver("pull_request", {
+    ...opened,
+    action: action === "closed" ? "reopened" : "ready_for_review",
+    pull_request: later,
+  })
+  const answer = await server.deliver("pull_request", { ...opened, action, pull_request: earlier })
+  expect(await answer.json()).toMatchObject({ outcome: "ignored", reason: "overtaken" })
+  expect(await jobs(server)).toMatchObject([{ state: "waiting", code: null }])
 })

@@ -69,6 +69,19 @@ test("sets a workspace up from the environment, and changes nothing the second t
   expect(await listWorkspaces(store, first.userId)).toMatchObject([{ id: first.workspaceId, slug: "acme", role: "owner" }])
 })
 
+test("follows the environment's name and bound of running jobs with the next start, and keeps a bound it does not name", async () => {
+  const store = await freshStore()
+  const { workspace } = environment
+  const start = async (given: { name: string; maxRunningJobs?: number }) => {
+    await bootstrapWorkspace(store, { workspace: { slug: workspace.slug, ...given } })
+    const [row] = await store.sql`select name, max_running_jobs as "maxRunningJobs" from workspaces where slug = ${workspace.slug}`
+    return row
+  }
+  expect(await start({ name: "First", maxRunningJobs: 2 })).toEqual({ name: "First", maxRunningJobs: 2 })
+  expect(await start({ name: "Second", maxRunningJobs: 9 })).toEqual({ name: "Second", maxRunningJobs: 9 })
+  expect(await start({ name: "Second" })).toEqual({ name: "Second", maxRunningJobs: 9 })
+})
+
 test("keeps no secret readable in the database", async () => {
   const store = await freshStore()
   await bootstrapped(store)
@@ -97,8 +110,8 @@ test("resolves a logical model with its key for its own workspace alone", async 
     outputTokens: 8_000,
     price: null,
   })
-  await expect(resolveModel(store, stranger.workspaceId, "fast")).rejects.toMatchObject({ code: "not_found" })
-  await expect(resolveModel(store, workspaceId, "slow")).rejects.toMatchObject({ code: "not_found" })
+  await expect(resolveModel(store, stranger.workspaceId, "fast")).rejects.toMatchObject({ code: "model_not_configured" })
+  await expect(resolveModel(store, workspaceId, "slow")).rejects.toMatchObject({ code: "model_not_configured" })
 })
 
 test("changes a provider without asking for its key again, and shows it without", async () => {

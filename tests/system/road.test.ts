@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { chmodSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseComment } from "@galley/findings/comment-state"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -140,4 +140,46 @@ test("changing the kind cancels the waiting job", async () => {
   const jobId = await road.nextJob(2, [])
   await road.changeSettings({ reviewKind: "dynamic" })
   expect(await road.jobEnd(jobId)).toEqual({ state: "cancelled", code: "review_kind_changed", run: null })
+})
+
+/** Commits a change of the base on a branch of its own and opens a pull request for it. */
+async function openChange(number: number, change: (directory: string) => void): Promise<string> {
+  const { gitDirectory, baseSha } = road.change
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-C", gitDirectory, "-c", "user.name=t", "-c", "user.email=t@example.invalid", ...args], {
+      encoding: "utf8",
+    }).trim()
+  git("checkout", "--quiet", "-b", `change-${number}`, baseSha)
+  change(gitDirectory)
+  git("add", "--all")
+  git("commit", "--quiet", "--message", "Change")
+  const headSha = git("rev-parse", "HEAD")
+  await road.platform.github.openPullRequest({ repo: REPO, number, baseSha, headRef: `change-${number}`, headSha })
+  await road.platform.github.idle()
+  return headSha
+}
+
+test("a change of names and modes alone is reviewed without an engine, and asks no model", async () => {
+  await road.changeSettings({ reviewKind: "diff", debounceSeconds: 0 })
+  const before = requestCount()
+  const headSha = await openChange(5, (directory) => {
+    renameSync(join(directory, "CONTRIBUTING.md"), join(directory, "RULES.md"))
+    chmodSync(join(directory, "src/basket.ts"), 0o755)
+    writeFileSync(join(directory, "empty.txt"), "")
+  })
+  expect(await road.jobEnd(await road.nextJob(5, []))).toMatchObject({
+    state: "succeeded",
+    run: { result: { coverage: { status: "complete" } } },
+  })
+  expect(road.botComments(5)).toMatchObject([{ body: expect.stringContaining("no model was asked") }])
+  expect(road.botComments(5)[0]?.body).toContain(headSha)
+  expect(requestCount()).toBe(before)
+})
+
+test("a change of which Diff Review would see nothing is skipped, and asks no model", async () => {
+  const before = requestCount()
+  await openChange(6, (directory) => writeFileSync(join(directory, "package-lock.json"), '{ "lockfileVersion": 3 }\n'))
+  expect(await road.jobEnd(await road.nextJob(6, []))).toMatchObject({ state: "skipped", code: "no_reviewable_files" })
+  expect(road.botComments(6)).toEqual([])
+  expect(requestCount()).toBe(before)
 })

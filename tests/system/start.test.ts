@@ -144,7 +144,7 @@ test("a server that does not know its command ends with 1", async () => {
   expect(server.output()).toContain('"code":"config_invalid"')
 })
 
-test("a server that is stopped answers waiting runners and ends within ten seconds, although GitHub hangs", async () => {
+test("a server that is stopped answers waiting runners and ends within ten seconds, although GitHub hangs, and says so", async () => {
   const { env, url, github } = await serverEnvironment()
   // The first task of a server reads its installations.
   github.addFault({ path: "/app/installations", times: 5, effect: { kind: "hang" } })
@@ -153,7 +153,8 @@ test("a server that is stopped answers waiting runners and ends within ten secon
   const waiting = poll(url)
   await pollArrived(env)
   const { code, ms } = await stop(server)
-  expect(code).toBe(0)
+  expect(code).toBe(1)
+  expect(server.output()).toContain('"msg":"the server did not stop in time"')
   expect(ms).toBeLessThan(10_000)
   expect((await waiting).status).toBe(204)
 })

@@ -79,7 +79,7 @@ export function concludeReview(input: Conclusion): LeaseResult {
     findings: reconciliation.state.findings.map(findingView),
     coverage,
     usage,
-    trace: { engine: report.engine, steps: input.steps, droppedFindings: [...valid.dropped] },
+    trace: { engine: report.engine ?? NO_ENGINE, steps: input.steps, droppedFindings: [...valid.dropped] },
     comment,
   }
 }
@@ -106,6 +106,8 @@ function redactFinding(finding: EngineFinding, knownSecrets: readonly string[]):
   }
 }
 
+const NO_ENGINE = { name: "none", version: "0" }
+
 /** The result of a run that found nothing it may show to a model. No model was called. */
 export function skippedResult(lease: Lease, checkout: Checkout, steps: RunTrace["steps"]): LeaseResult {
   const nothing = { examinedPaths: [], omissions: [], complete: true }
@@ -116,6 +118,6 @@ export function skippedResult(lease: Lease, checkout: Checkout, steps: RunTrace[
     code: "no_reviewable_files",
     coverage: computeCoverage(checkout, nothing),
     usage: noUsage,
-    trace: { engine: { name: "none", version: "0" }, steps, droppedFindings: [] },
+    trace: { engine: NO_ENGINE, steps, droppedFindings: [] },
   }
 }

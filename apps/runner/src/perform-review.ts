@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto"
 import type { Checkout } from "@galley/checkout/checkout"
-import { isReviewable } from "@galley/checkout/is-reviewable"
 import { prepareCheckout } from "@galley/checkout/prepare-checkout"
 import type { Credentials, Lease, LeaseResult } from "@galley/contract/protocol"
-import type { EngineJob } from "@galley/engine/engine"
+import { noUsage, type Usage } from "@galley/contract/usage"
+import type { EngineJob, EngineReport } from "@galley/engine/engine"
 import { pythonPath } from "@galley/engine/engine-manifest"
 import { READING_TOOLS, RESULT_TOOL } from "@galley/engine/opencode-config"
 import type { PrewarmedPrAgent } from "@galley/engine/prewarmed"
+import { readableFiles, reportWithoutEngine } from "@galley/engine/readable-files"
 import { runEngine } from "@galley/engine/run-engine"
 import { virtualComment } from "@galley/findings/virtual-state"
 import type { Gateway } from "@galley/gateway/gateway"
@@ -63,23 +64,29 @@ async function reviewIn(
   const credentials = await stopwatch.time("credentials", () => server.credentials(lease, signal))
   if (config.boundary === "demo") assertDemoTargets(lease, credentials)
   const checkout = await stopwatch.time("checkout", () => checkOut(lease, credentials, directory, signal))
-  if (!isReviewable(checkout)) return skippedResult(lease, checkout, stopwatch.steps())
+  const conclude = (report: EngineReport, usage: Usage) =>
+    concludeReview({
+      lease,
+      checkout,
+      report,
+      usage,
+      upstreamModel: credentials.model.upstreamModel,
+      knownSecrets: secretsOf(credentials),
+      steps: stopwatch.steps(),
+      now: new Date().toISOString(),
+    })
+  if (readableFiles(lease.job.kind, checkout.changedFiles).length === 0) {
+    const changesNames = checkout.changedFiles.some((file) => file.omitted === null && file.patch === null)
+    if (!changesNames) return skippedResult(lease, checkout, stopwatch.steps())
+    return conclude(reportWithoutEngine(lease.job.kind, checkout.changedFiles), noUsage)
+  }
   const job = { lease, credentials, checkout, directory, token: randomBytes(32).toString("base64url"), progress }
   const gateway = await openGateway(place, job)
   try {
     await stopwatch.time("launch check", () => proveLaunch(place, checkout, signal))
     const report = await stopwatch.time("engine", () => runEngine(engineJob(place, job, gateway), signal, prewarmed))
     progress.phase = "reconciling"
-    return concludeReview({
-      lease,
-      checkout,
-      report,
-      usage: gateway.usage(),
-      upstreamModel: credentials.model.upstreamModel,
-      knownSecrets: secretsOf(credentials),
-      steps: stopwatch.steps(),
-      now: new Date().toISOString(),
-    })
+    return conclude(report, gateway.usage())
   } finally {
     progress.usage = gateway.usage()
     await gateway.close()

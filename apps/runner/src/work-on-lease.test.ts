@@ -61,7 +61,6 @@ test("hands a result over and nothing else", async () => {
 test.each([
   ["engine_crashed", true],
   ["model_rate_limited", true],
-  ["boundary_unavailable", true],
   ["model_usage_missing", false],
   ["input_too_large", false],
 ] as const)("hands the failure %s over with its usage, and says whether another attempt may help", async (code, retryable) => {
@@ -71,6 +70,13 @@ test.each([
   }
   const failure = { fence: 3, code, detail: "what happened", retryable, usage: used }
   expect(await work({ review })).toMatchObject({ said: [{ verb: "failure", failure }], code })
+})
+
+test("gives the job back for a fault of its own, so that no attempt is counted, and names it to its caller", async () => {
+  const review: Review = () => Promise.reject(new GalleyError("boundary_unavailable", "no rules"))
+  const { said, code } = await work({ review })
+  expect(said.map(({ verb }) => verb)).toEqual(["release"])
+  expect(code).toBe("boundary_unavailable")
 })
 
 test("shows nothing of a fault nobody foresaw, nor a secret in the words of one it knows", async () => {

@@ -3,7 +3,7 @@ import type { Heartbeat, Lease, LeaseFailure, LeaseResult, RunPhase } from "@gal
 import { noUsage, type Usage } from "@galley/contract/usage"
 import { redact } from "@galley/redaction/redact"
 import type { Logger } from "pino"
-import { isRetryable } from "./is-retryable.ts"
+import { isOwnFault, isRetryable } from "./is-retryable.ts"
 import { keepLease, LeaseEnded } from "./keep-lease.ts"
 import type { ServerClient } from "./server-client.ts"
 
@@ -71,11 +71,12 @@ export async function workOnLease(
       log.warn("lease lost; the work was dropped")
       return null
     }
-    const unwanted = end !== null || stop.giveBack.aborted
+    // A fault of this runner is no fault of the job: another one may do it, and no attempt is counted.
+    const unwanted = end !== null || stop.giveBack.aborted || isOwnFault(code)
     try {
       if (unwanted) {
         await server.release(lease, beatOf(progress), handOver())
-        log.info({ reason: end ?? "stop" }, "job given back")
+        log.warn({ reason: end ?? (stop.giveBack.aborted ? "stop" : code), err: isOwnFault(code) ? error : undefined }, "job given back")
       } else {
         const failure = failureOf(error, lease, progress.usage)
         log.warn({ code, retryable: failure.retryable, err: error }, "review failed")
@@ -85,7 +86,7 @@ export async function workOnLease(
       // Nothing is lost: the server takes the job back when the lease runs out.
       log.error({ code: errorCode(handOverError), err: handOverError }, "the end of the lease could not be told")
     }
-    return unwanted ? null : code
+    return unwanted && !isOwnFault(code) ? null : code
   }
 }
 

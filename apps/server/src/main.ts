@@ -21,7 +21,11 @@ async function run(config: ServerConfig, stopping: AbortSignal, log: Logger): Pr
     log.info({ address: config.publicUrl, ...config.listen }, "server ready")
     if (!stopping.aborted) await once(stopping, "abort")
     log.info("server stopping")
-    setTimeout(() => process.exit(0), STOP_MS).unref()
+    const stopLate = () => {
+      log.fatal("the server did not stop in time")
+      process.exit(1)
+    }
+    setTimeout(stopLate, STOP_MS).unref()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     await open.stopWaiting()
     await Promise.race([closed, delay(DRAIN_MS, undefined, { ref: false })])

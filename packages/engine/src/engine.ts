@@ -48,5 +48,6 @@ export type EngineReport = Readonly<{
   omissions: readonly Omission[]
   /** False when the engine itself says that it saw only a part. */
   complete: boolean
-  engine: Readonly<{ name: string; version: string }>
+  /** Null when none was started. */
+  engine: Readonly<{ name: string; version: string }> | null
 }>

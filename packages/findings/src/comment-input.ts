@@ -12,7 +12,8 @@ export type CommentInput = Readonly<{
   /** Tracked paths at the reviewed head: only these can be linked there. */
   headPaths: ReadonlySet<string>
   model: string
-  engine: Readonly<{ name: string; version: string }>
+  /** Null when nothing but names and modes changed, so that no engine was started. */
+  engine: Readonly<{ name: string; version: string }> | null
   reconciliation: Reconciliation
   coverage: Coverage
   /** The earlier comment's state had been edited and was restored. */

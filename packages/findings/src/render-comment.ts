@@ -69,6 +69,7 @@ function visibleText(input: CommentInput, budget: TextBudget, says: string): str
 function reviewed(input: CommentInput): string {
   const sha = input.reviewedSha
   const commit = `[\`${sha.slice(0, 7)}\`](${repositoryAddress(input.pullRequestUrl)}/commit/${sha})`
+  if (input.engine === null) return `Reviewed ${commit} (\`${sha}\`): only names and modes changed, so no model was asked.`
   const engine = inlineMarkdown(`${input.engine.name} ${input.engine.version}`)
   return `Reviewed ${commit} (\`${sha}\`) with ${engine}, model ${inlineMarkdown(input.model)}.`
 }

@@ -4,6 +4,7 @@ import { request as octokitRequest } from "@octokit/request"
 import { z } from "zod"
 import { type GitHubDuty, githubFault } from "./github-fault.ts"
 import { createRatePauses } from "./rate-pauses.ts"
+import { PAGE_SIZE, readPages } from "./read-pages.ts"
 
 export type GitHubAppOptions = Readonly<{
   /** REST root without a slash at the end, e.g. `https://api.github.com` or `https://ghes.example/api/v3`. */
@@ -68,7 +69,6 @@ const RepositoriesAnswer = z.object({
   ),
 })
 
-const PAGE_SIZE = 100
 /** 10,000 entries; an App that sees more is asked page by page by the reconciler, not here. */
 const MAX_PAGES = 100
 
@@ -104,11 +104,7 @@ export function connectGitHubApp(options: GitHubAppOptions): GitHubApp {
   }
   const pages = async <T>(fetchPage: (page: number) => Promise<T[]>): Promise<T[]> => {
     const all: T[] = []
-    for (let page = 1; page <= MAX_PAGES; page++) {
-      const items = await fetchPage(page)
-      all.push(...items)
-      if (items.length < PAGE_SIZE) break
-    }
+    for await (const items of readPages(MAX_PAGES, fetchPage)) all.push(...items)
     return all
   }
 

@@ -1,13 +1,13 @@
 import { z } from "zod"
 import type { GitHubCall } from "./github-app.ts"
 import type { PullRequestAddress } from "./pull-request.ts"
+import { PAGE_SIZE, readPages } from "./read-pages.ts"
 
 const CommentAnswer = z.object({ id: z.int(), body: z.string().nullish(), user: z.object({ login: z.string() }).nullable() })
 const CommentsAnswer = z.array(CommentAnswer)
 
 export type IssueComment = Readonly<{ id: number; body: string; author: string }>
 
-const PAGE_SIZE = 100
 /** 30,000 comments; GitHub itself closes a conversation long before. */
 const MAX_PAGES = 300
 
@@ -44,16 +44,17 @@ export async function findSummaryComments(
   isSummary: (body: string) => boolean,
 ): Promise<IssueComment[]> {
   const found: IssueComment[] = []
-  for (let page = 1; page <= MAX_PAGES; page++) {
+  const pages = readPages(MAX_PAGES, async (page) => {
     const { data } = await call("read", "GET /repos/{owner}/{repo}/issues/{issue_number}/comments", {
       ...repositoryOf(at),
       issue_number: at.number,
       per_page: PAGE_SIZE,
       page,
     })
-    const comments = CommentsAnswer.parse(data).map(commentOf)
+    return CommentsAnswer.parse(data).map(commentOf)
+  })
+  for await (const comments of pages) {
     found.push(...comments.filter((comment) => sameLogin(comment.author, botLogin) && isSummary(comment.body)))
-    if (comments.length < PAGE_SIZE) return found
   }
   return found
 }

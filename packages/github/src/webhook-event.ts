@@ -74,6 +74,7 @@ export type WebhookEvent = Readonly<
       }
     | {
         type: "installation"
+        installationId: number
         account: string
         accountId: number
         repositories: readonly WebhookRepository[]
@@ -81,6 +82,7 @@ export type WebhookEvent = Readonly<
       }
     | {
         type: "installation_repositories"
+        installationId: number
         account: string
         accountId: number
         added: readonly WebhookRepository[]
@@ -90,6 +92,9 @@ export type WebhookEvent = Readonly<
     | { type: "other"; name: string }
   )
 >
+
+/** One kind of delivery. */
+export type EventOf<T extends WebhookEvent["type"]> = Extract<WebhookEvent, { type: T }>
 
 const repositoryOf = (raw: z.infer<typeof Repository>): WebhookRepository => ({
   id: raw.id,

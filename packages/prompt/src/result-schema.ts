@@ -10,8 +10,15 @@ const MAX_TITLE_CHARACTERS = 80
 const MAX_PRIOR_IDS = 1_000
 const MAX_EXAMINED_PATHS = 1_000
 
-/** A finding as a Dynamic Review must report it: an `EngineFinding` that leaves nothing open. */
+/** More is no review. A few too many are dropped with the other findings that do not hold. */
+const MAX_REPORTED_FINDINGS = 200
+
+/**
+ * A finding as a Dynamic Review must report it: an `EngineFinding` that leaves nothing open. Whether its place exists is for
+ * `validateFindings` to say, finding by finding: a single wrong place, which a hostile text can provoke, must not cost the whole review.
+ */
 const DynamicFinding = EngineFinding.extend({
+  path: z.string().min(1).max(4_096),
   startLine: z.int().min(1),
   endLine: z.int().min(1),
   priority: Priority,
@@ -54,14 +61,12 @@ export function dynamicResultJsonSchema(maxFindings: number): Record<string, unk
  * @param treePath absolute path of the export root
  * Throws `engine_output_invalid`; the message names places in the result, never its text.
  */
-export function parseDynamicResult(value: unknown, maxFindings: number, treePath?: string): DynamicResult {
-  const parsed = dynamicResult(maxFindings).safeParse(repair(value, treePath))
+export function parseDynamicResult(value: unknown, treePath?: string): DynamicResult {
+  const parsed = dynamicResult(MAX_REPORTED_FINDINGS).safeParse(repair(value, treePath))
   if (!parsed.success) {
     const places = parsed.error.issues.slice(0, 5).map((issue) => `${place(issue.path)}: ${issue.code}`)
     throw new GalleyError("engine_output_invalid", `the review result breaks its schema at ${places.join(", ")}`)
   }
-  const backwards = parsed.data.findings.findIndex((finding) => finding.endLine < finding.startLine)
-  if (backwards >= 0) throw new GalleyError("engine_output_invalid", `the review result ends before it starts at findings.${backwards}`)
   return parsed.data
 }
 

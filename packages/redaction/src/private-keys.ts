@@ -59,7 +59,8 @@ function bodyEnd(text: string, from: number): number {
 /** Start of the base64 lines before a last line whose first line is missing; not before `floor`. */
 function bodyStart(text: string, lastLine: number, floor: number): number {
   let start = lastLine
-  let lineStart = text.lastIndexOf("\n", lastLine - 1) + 1
+  // Not before the floor: scanning back over what is done already would be quadratic for many last lines on one line.
+  let lineStart = floor + text.slice(floor, lastLine).lastIndexOf("\n") + 1
   while (lineStart > floor) {
     const previous = Math.max(floor, lineStart - 258) + text.slice(Math.max(floor, lineStart - 258), lineStart - 1).lastIndexOf("\n") + 1
     if (!BODY_LINE.test(text.slice(previous, lineStart - 1))) break

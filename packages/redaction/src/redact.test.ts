@@ -200,6 +200,7 @@ describe("any text", () => {
     ["labels", "aws_secret_access_key"],
     ["key borders", secret("-----BEGIN ", "PRIVATE KEY-----\n")],
     ["key ends", secret("AAAAAAAAAAAAAAAAAAAAAAAAA\n-----END ", "PRIVATE KEY-----\n")],
+    ["key ends on one line", secret("-----END ", "PRIVATE KEY-----")],
     ["authorization", "authorization: bearer "],
   ])("takes time in proportion to hostile input: %s", (_name, unit) => {
     const time = (bytes: number): number => {

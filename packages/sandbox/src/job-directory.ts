@@ -19,7 +19,8 @@ export type JobDirectory = Readonly<{
 
 /**
  * Makes `<root>/<jobId>`: 0750 for the runner and the slot's group, in it `scratch` 2770 and `run` 2750.
- * The runner must be in the slot's group (or be root). Throws `request_invalid` for an id that is no plain name.
+ * The runner must be in the slot's group (or be root).
+ * Throws `request_invalid` for an id that is no plain name, `boundary_unavailable` when the directory cannot be made.
  */
 export async function makeJobDirectory(root: string, jobId: string, slot: Slot, boundary: BoundaryMode): Promise<JobDirectory> {
   const job = jobDirectory(root, jobId)
@@ -28,10 +29,14 @@ export async function makeJobDirectory(root: string, jobId: string, slot: Slot, 
     if (boundary === "enforced") await chown(path, -1, slot.gid)
     await chmod(path, mode) // after chown, and free of the umask
   }
-  await make(job.path, 0o750)
-  await make(job.scratch, 0o2770)
-  await make(job.run, 0o2750)
-  return job
+  try {
+    await make(job.path, 0o750)
+    await make(job.scratch, 0o2770)
+    await make(job.run, 0o2750)
+    return job
+  } catch (cause) {
+    throw new GalleyError("boundary_unavailable", "the job's directory cannot be made", { cause })
+  }
 }
 
 function jobDirectory(root: string, jobId: string): JobDirectory {

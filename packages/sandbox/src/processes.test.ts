@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
 import { type ProcessFacts, parseProcess, processesBelow, processesOfUser, readProcesses } from "./processes.ts"
 
-const status = (state: string) => `Name:\tx\nState:\t${state} (x)\nPid:\t42\nUid:\t1\t2\t3\t4\nVmRSS:\t     12 kB\n`
+const status = (state: string) => `Name:\tx\nState:\t${state} (x)\nPid:\t42\nUid:\t1\t2\t3\t4\nGroups:\t7 8 \nVmRSS:\t     12 kB\n`
 
 test("a process is read with all four users, its place in the tree and its memory", () => {
   expect(parseProcess(status("S"), "42 (x) S 7 8 9 0 -1")).toEqual([
-    { pid: 42, parent: 7, group: 8, session: 9, uids: [1, 2, 3, 4], residentBytes: 12 * 1024 },
+    { pid: 42, parent: 7, group: 8, session: 9, uids: [1, 2, 3, 4], groups: [7, 8], residentBytes: 12 * 1024 },
   ])
 })
 
@@ -44,7 +44,7 @@ test("the running machine's processes include this one", () => {
 })
 
 function facts(pid: number, rest: Partial<ProcessFacts>): ProcessFacts {
-  return { pid, parent: 1, group: pid, session: pid, uids: [0, 0, 0, 0], residentBytes: 0, ...rest }
+  return { pid, parent: 1, group: pid, session: pid, uids: [0, 0, 0, 0], groups: [], residentBytes: 0, ...rest }
 }
 
 function pids(processes: readonly ProcessFacts[]): number[] {

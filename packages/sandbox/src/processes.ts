@@ -8,6 +8,8 @@ export type ProcessFacts = Readonly<{
   session: number
   /** Real, effective, saved and file system user. */
   uids: readonly number[]
+  /** Supplementary groups. */
+  groups: readonly number[]
   residentBytes: number
 }>
 
@@ -42,6 +44,7 @@ export function parseProcess(status: string, stat: string): ProcessFacts[] {
       group: Number(group),
       session: Number(session),
       uids: field("Uid").split(/\s+/).map(Number),
+      groups: field("Groups").split(/\s+/).filter(Boolean).map(Number),
       residentBytes: Number.parseInt(field("VmRSS") || "0", 10) * 1024,
     },
   ]

@@ -6,6 +6,7 @@ import { sweepJobRoot } from "./job-directory.ts"
 import { type JobRoot, prepareJobRoot, releaseJobRoot } from "./job-root.ts"
 import type { Slot } from "./slot.ts"
 import { removeSlotFiles } from "./slot-files.ts"
+import { assertSlotsFree } from "./slots-in-use.ts"
 import { sweepSlot } from "./sweep.ts"
 
 export type Supervision = Readonly<{
@@ -32,6 +33,7 @@ export type Supervision = Readonly<{
  */
 export async function superviseRunner(supervision: Supervision): Promise<number> {
   const { slots, jobRoot, runnerUid = DEFAULT_RUNNER_UID } = supervision
+  assertSlotsFree(slots, runnerUid)
   for (const slot of slots) await sweepSlot(slot, "enforced")
   let root: JobRoot | null = null
   try {

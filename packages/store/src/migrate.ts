@@ -50,9 +50,19 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
  * server version working. Throws `config_invalid` when an applied file was changed.
  */
 export async function assertSchema(url: string, options: Pick<MigrateOptions, "directory"> = {}): Promise<void> {
-  const migrations = await readMigrations(options.directory)
+  const check = await readSchemaCheck(options)
   const sql = connect(url)
   try {
+    await check(sql)
+  } finally {
+    await sql.end()
+  }
+}
+
+/** Reads this version's migrations once; the check it returns does what `assertSchema` does, over a connection that is there. */
+export async function readSchemaCheck(options: Pick<MigrateOptions, "directory"> = {}): Promise<(sql: Sql) => Promise<void>> {
+  const migrations = await readMigrations(options.directory)
+  return async (sql) => {
     const [tables] = await sql<[{ ours: boolean; tasks: boolean }]>`
       select to_regclass('schema_migrations') is not null as ours, to_regclass(${`${TASK_SCHEMA}.version`}) is not null as tasks`
     const missing = tables.ours ? findMissing(migrations, await appliedChecksums(sql)) : migrations
@@ -61,8 +71,6 @@ export async function assertSchema(url: string, options: Pick<MigrateOptions, "d
         details: { missing: missing.map(({ name }) => name).join(" ") },
       })
     }
-  } finally {
-    await sql.end()
   }
 }
 

@@ -53,11 +53,6 @@ export function openSecret(ring: KeyRing, { keyId, sealed }: Sealed, context: Se
   }
 }
 
-/** True when a value should be sealed again because its key is on the way out. */
-export function needsResealing(ring: KeyRing, { keyId }: Pick<Sealed, "keyId">): boolean {
-  return keyId !== ring.current.id
-}
-
 /** A 32-byte key for one purpose, the same on every server that has the ring. */
 export function deriveKey(ring: KeyRing, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", checkedKey(ring.current), "", `galley ${purpose}`, 32))

@@ -10,7 +10,7 @@ export const taskQueues = {
 } as const
 export type TaskQueue = (typeof taskQueues)[keyof typeof taskQueues]
 
-/** Tasks that failed for good, kept for operators. */
+/** Tasks that failed for good: what each left behind is ended from here. */
 export const deadTaskQueue = "dead-tasks"
 export const TASK_SCHEMA = "pgboss"
 
@@ -39,12 +39,13 @@ export function createTaskRunner(url: string, options: { migrate: boolean; appli
   })
 }
 
-/** Creates missing queues. Without `notify`: inside an intake transaction a NOTIFY would serialise all commits. */
+/** Creates missing queues and brings the options of the others up to date. Without `notify`: inside an intake transaction a NOTIFY would serialise all commits. */
 export async function createTaskQueues(boss: PgBoss): Promise<void> {
   const existing = new Set((await boss.getQueues()).map((queue) => queue.name))
   if (!existing.has(deadTaskQueue)) await boss.createQueue(deadTaskQueue)
   for (const name of Object.values(taskQueues)) {
-    if (!existing.has(name)) await boss.createQueue(name, queueOptions)
+    if (existing.has(name)) await boss.updateQueue(name, queueOptions)
+    else await boss.createQueue(name, queueOptions)
   }
 }
 
@@ -60,4 +61,9 @@ export async function sendTask(
     rows: await sql.unsafe(text, values as Parameters<TransactionSql["unsafe"]>[1]),
   })
   await boss.send(queue, data, { ...options, db: { executeSql } })
+}
+
+/** Stores a task outside any transaction, to run in `delaySeconds` at the earliest: what nothing else has to commit with. */
+export async function queueTask({ boss }: { boss: PgBoss }, queue: TaskQueue, data: TaskData, delaySeconds = 0): Promise<void> {
+  await boss.send(queue, data, { startAfter: delaySeconds })
 }

@@ -8,18 +8,24 @@ import { runnerRoutes } from "../runner-api/routes.ts"
 import { errorAnswer } from "./error-answer.ts"
 import { healthRoutes } from "./health-routes.ts"
 
-export type AppParts = Readonly<{ context: ServerContext; desk: LeaseDesk; liveRuns: LiveRuns }>
+export type AppParts = Readonly<{
+  context: ServerContext
+  desk: LeaseDesk
+  liveRuns: LiveRuns
+  /** Throws when the database does not answer or its schema does not fit. */
+  checkReady: () => Promise<void>
+}>
 
-/** All routes of the server: webhooks, runner protocol, health, pages. Each family answers its own errors. */
-export function createApp({ context, desk, liveRuns }: AppParts): Hono {
+/** All routes of the server: webhooks, runner protocol, health, pages. Pages answer their own errors, everything else is answered here. */
+export function createApp({ context, desk, liveRuns, checkReady }: AppParts): Hono {
   const app = new Hono()
   app.onError((error, c) => {
     const { status, body } = errorAnswer(error)
     if (status >= 500) context.log.error({ err: error, path: c.req.path }, "request failed")
-    return c.json(body, { status: status as 400 })
+    return c.json(body, status)
   })
   app.notFound((c) => c.json({ error: { code: "not_found", message: "there is no such address" } }, 404))
-  app.route("/", healthRoutes(context))
+  app.route("/", healthRoutes(checkReady))
   app.route("/", webhookRoute(context))
   app.route("/", runnerRoutes(context, desk))
   app.route("/", pageRoutes({ context, liveRuns }))

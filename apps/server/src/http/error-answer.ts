@@ -1,8 +1,9 @@
-import { GalleyError, type GalleyErrorCode } from "@galley/contract/errors"
+import { errorCode, GalleyError, type GalleyErrorCode } from "@galley/contract/errors"
 import type { ErrorBody } from "@galley/contract/protocol"
+import type { ContentfulStatusCode } from "hono/utils/http-status"
 
 /** HTTP status of the codes that a request can end with; every other code is the server's own fault (500). */
-const statusByCode: Partial<Record<GalleyErrorCode, number>> = {
+const statusByCode: Partial<Record<GalleyErrorCode, ContentfulStatusCode>> = {
   webhook_signature_invalid: 401,
   runner_unauthorized: 401,
   sign_in_required: 401,
@@ -37,14 +38,15 @@ const statusByCode: Partial<Record<GalleyErrorCode, number>> = {
   github_rate_limited: 503,
 }
 
-export type ErrorAnswer = Readonly<{ status: number; body: ErrorBody }>
+export type ErrorAnswer = Readonly<{ status: ContentfulStatusCode; body: ErrorBody }>
 
-/** What a failed request is answered. A fault nobody foresaw shows its code and no word of its message. */
+/** What a failed request is answered. A fault of the server itself shows its code and no word of its message. */
 export function errorAnswer(error: unknown): ErrorAnswer {
-  if (!(error instanceof GalleyError)) return { status: 500, body: { error: { code: "internal_error", message: "something went wrong" } } }
-  const field = error.details.field
-  return {
-    status: statusByCode[error.code] ?? 500,
-    body: { error: { code: error.code, message: error.message, ...(typeof field === "string" ? { field } : {}) } },
+  const code = errorCode(error)
+  const status = statusByCode[code]
+  if (status === undefined || !(error instanceof GalleyError)) {
+    return { status: 500, body: { error: { code, message: "something went wrong" } } }
   }
+  const field = error.details.field
+  return { status, body: { error: { code, message: error.message, ...(typeof field === "string" ? { field } : {}) } } }
 }

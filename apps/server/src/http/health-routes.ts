@@ -1,16 +1,17 @@
-import { assertSchema } from "@galley/store/migrate"
 import { Hono } from "hono"
-import type { ServerContext } from "../context.ts"
 import { errorAnswer } from "./error-answer.ts"
 
-/** `GET /health/live`: the process answers. `GET /health/ready`: the database answers and its schema fits. */
-export function healthRoutes({ config }: ServerContext): Hono {
-  const schema = config.migrationsDirectory === undefined ? {} : { directory: config.migrationsDirectory }
+/**
+ * `GET /health/live`: the process answers. `GET /health/ready`: the database answers and its schema fits.
+ *
+ * @param checkReady throws when the database does not answer or does not fit
+ */
+export function healthRoutes(checkReady: () => Promise<void>): Hono {
   return new Hono()
     .get("/health/live", (c) => c.json({ status: "ok" }))
     .get("/health/ready", async (c) => {
       try {
-        await assertSchema(config.databaseUrl, schema)
+        await checkReady()
         return c.json({ status: "ok" })
       } catch (error) {
         return c.json(errorAnswer(error).body, 503)

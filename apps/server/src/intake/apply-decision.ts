@@ -1,4 +1,4 @@
-import type { WebhookEvent } from "@galley/github/webhook-event"
+import type { EventOf, WebhookEvent } from "@galley/github/webhook-event"
 import { upsertPullRequest } from "@galley/store/intake/upsert-pull-request"
 import type { DeliveryVerdict, IntakeProject, IntakeTarget } from "@galley/store/intake/with-intake"
 import { cancelWaitingJobs } from "@galley/store/queue/cancel-waiting-jobs"
@@ -7,11 +7,12 @@ import { AUTOMATIC_PRIORITY } from "@galley/store/queue/job"
 import { taskQueues } from "@galley/store/tasks"
 import type { Transaction } from "@galley/store/transaction"
 import type { ServerContext } from "../context.ts"
-import { applyInstallationEvent } from "./apply-installation-event.ts"
+import { applyInstallationEvent, applyRepositoryEvent } from "./apply-installation-event.ts"
 import { type DeliveryDecision, type DeliveryFacts, decideDelivery } from "./decide-delivery.ts"
 import { pullRequestSnapshot } from "./pull-request-snapshot.ts"
+import type { CommandTask } from "./resolve-command.ts"
 
-type PullRequestEvent = Extract<WebhookEvent, { type: "pull_request" }>
+type Decision<A extends DeliveryDecision["action"]> = Extract<DeliveryDecision<IntakeProject>, { action: A }>
 
 /** Decides on a delivery and applies the decision in the delivery's own transaction. The verdict is stored with the delivery. */
 export async function applyDecision(
@@ -23,61 +24,62 @@ export async function applyDecision(
 ): Promise<DeliveryVerdict> {
   const facts = factsOf(target)
   const decision = decideDelivery(event, facts)
-  // What an event says of its pull request is kept whatever is decided, as far as the project is ours to know.
-  const project = facts.project === null || facts.project.removed ? null : target.project
-  if (event.type === "pull_request" && project !== null) return applyToPullRequest(context, tx, event, project, decision)
   switch (decision.action) {
     case "ignore":
+      // What an event says of its pull request is kept whatever is decided, as far as the project is ours to know.
+      if (event.type === "pull_request" && facts.project?.removed === false) await keepPullRequest(context, tx, event, facts.project)
       return { outcome: "ignored", reason: decision.reason }
-    case "resolve_command": {
-      if (event.type !== "comment" || project === null) throw new Error("a command has a comment and a project")
-      const { number, commentId, author } = event
-      const command = { workspaceId: project.workspaceId, projectId: project.id, number, commentId, author, deliveryId }
-      await tx.sendTask(taskQueues.resolveCommandHead, command)
-      await tx.sendTask(taskQueues.reactToCommand, command)
-      return { outcome: "accepted", reason: "command" }
-    }
-    default:
-      return applyInstallationEvent(context, tx, event, target)
+    case "enqueue":
+    case "cancel":
+      return applyToPullRequest(context, tx, decision)
+    case "resolve_command":
+      return sendCommand(tx, decision, deliveryId)
+    case "update_installation":
+      return applyInstallationEvent(context, tx, decision.event, target.installation)
+    case "update_repository":
+      return applyRepositoryEvent(context, tx, decision.event, decision.project)
   }
 }
 
-/** A project counts only for an event of the installation that owns it, so that tenants are never mixed. */
-function factsOf({ installation, project, pullRequest }: IntakeTarget): DeliveryFacts {
-  const known = installation !== null && !installation.removed ? installation : null
-  const ours = project !== null && (known === null || project.installationId === known.id) ? project : null
-  return {
-    installation: known === null ? null : { suspended: known.suspended },
-    project: ours === null ? null : { settings: ours.settings, removed: ours.removed },
-    pullRequest: pullRequest === null ? null : { lastReviewedSha: pullRequest.lastReviewedSha },
-  }
+/** A removed installation is as good as none. */
+const factsOf = ({ installation, project, pullRequest }: IntakeTarget): DeliveryFacts<IntakeProject> => ({
+  installation: installation === null || installation.removed ? null : installation,
+  project,
+  pullRequest,
+})
+
+async function sendCommand(tx: Transaction, { event, project }: Decision<"resolve_command">, deliveryId: string): Promise<DeliveryVerdict> {
+  const { number, commentId, author } = event
+  const command: CommandTask = { workspaceId: project.workspaceId, projectId: project.id, number, commentId, author, deliveryId }
+  await tx.sendTask(taskQueues.resolveCommandHead, command)
+  await tx.sendTask(taskQueues.reactToCommand, command)
+  return { outcome: "accepted", reason: "command" }
+}
+
+function keepPullRequest({ config }: ServerContext, tx: Transaction, event: EventOf<"pull_request">, project: IntakeProject) {
+  const repositoryUrl = `${config.github.webUrl}/${event.repository.owner}/${event.repository.name}`
+  return upsertPullRequest(tx, project, pullRequestSnapshot(event.pullRequest, repositoryUrl))
 }
 
 async function applyToPullRequest(
   context: ServerContext,
   tx: Transaction,
-  event: PullRequestEvent,
-  project: IntakeProject,
-  decision: DeliveryDecision,
+  decision: Decision<"enqueue" | "cancel">,
 ): Promise<DeliveryVerdict> {
-  const pull = event.pullRequest
-  const repositoryUrl = `${context.config.github.webUrl}/${event.repository.owner}/${event.repository.name}`
-  const snapshot = pullRequestSnapshot(pull, repositoryUrl)
-  const stored = await upsertPullRequest(tx, project, snapshot)
+  const { event, project } = decision
+  const stored = await keepPullRequest(context, tx, event, project)
+  // Deliveries come in any order: one that was overtaken says nothing that is not known better.
+  if (!stored.isNewest) return { outcome: "ignored", reason: "overtaken" }
   if (decision.action === "cancel") {
     const cancelled = await cancelWaitingJobs(tx, project.workspaceId, { pullRequestId: stored.id }, decision.code)
     return { outcome: cancelled > 0 ? "cancelled" : "ignored", reason: decision.code }
   }
-  if (decision.action === "ignore") return { outcome: "ignored", reason: decision.reason }
-  if (decision.action !== "enqueue") throw new Error(`a pull request event does not lead to ${decision.action}`)
-  // Deliveries come in any order: one that was overtaken says nothing that is not known better.
-  if (!stored.isNewest) return { outcome: "ignored", reason: "overtaken" }
   const job = await enqueueJob(tx, {
     workspaceId: project.workspaceId,
     pullRequestId: stored.id,
-    headSha: pull.headSha,
-    baseSha: pull.baseSha,
-    headUpdatedAt: snapshot.updatedAt,
+    headSha: stored.headSha,
+    baseSha: stored.baseSha,
+    headUpdatedAt: stored.updatedAt,
     kind: project.settings.reviewKind,
     cause: "event",
     debounceMs: decision.debounceMs,

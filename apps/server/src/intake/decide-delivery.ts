@@ -2,7 +2,7 @@ import type { GalleyErrorCode } from "@galley/contract/errors"
 import type { ProjectSettings } from "@galley/contract/settings"
 import type { Sha } from "@galley/contract/sha"
 import { isReviewCommand } from "@galley/github/review-command"
-import type { WebhookEvent } from "@galley/github/webhook-event"
+import type { EventOf, WebhookEvent } from "@galley/github/webhook-event"
 
 /** Why a delivery led to no review; stored with it and shown to people, so a reason is never renamed. */
 export type IgnoreReason =
@@ -25,60 +25,62 @@ export type IgnoreReason =
   | "overtaken"
   | "unknown_host"
 
+export type ProjectFacts = Readonly<{ settings: ProjectSettings; removed: boolean }>
+
 /** What is known of the delivery's installation, repository and pull request, read in the transaction that decides. */
-export type DeliveryFacts = Readonly<{
+export type DeliveryFacts<P extends ProjectFacts = ProjectFacts> = Readonly<{
   installation: Readonly<{ suspended: boolean }> | null
-  project: Readonly<{ settings: ProjectSettings; removed: boolean }> | null
+  project: P | null
   pullRequest: Readonly<{ lastReviewedSha: Sha | null }> | null
 }>
 
-export type DeliveryDecision =
-  | Readonly<{ action: "ignore"; reason: IgnoreReason }>
-  | Readonly<{ action: "enqueue"; trigger: "opened" | "pushed" | "reopened" | "ready" | "base_changed"; debounceMs: number }>
-  | Readonly<{ action: "cancel"; code: GalleyErrorCode }>
-  | Readonly<{ action: "resolve_command" }>
-  | Readonly<{ action: "update_installation" }>
-  | Readonly<{ action: "update_repository" }>
+/** The one thing to do, with the event and the project it is about. */
+export type DeliveryDecision<P extends ProjectFacts = ProjectFacts> =
+  | Ignored
+  | Readonly<{ action: "enqueue"; event: EventOf<"pull_request">; project: P; debounceMs: number }>
+  | Readonly<{ action: "cancel"; event: EventOf<"pull_request">; project: P; code: GalleyErrorCode }>
+  | Readonly<{ action: "resolve_command"; event: EventOf<"comment">; project: P }>
+  | Readonly<{ action: "update_installation"; event: EventOf<"installation" | "installation_repositories"> }>
+  | Readonly<{ action: "update_repository"; event: EventOf<"repository">; project: P }>
+type Ignored = Readonly<{ action: "ignore"; reason: IgnoreReason }>
 
-const ignore = (reason: IgnoreReason): DeliveryDecision => ({ action: "ignore", reason })
+const ignore = (reason: IgnoreReason): Ignored => ({ action: "ignore", reason })
 
 const COMMANDERS = new Set(["OWNER", "MEMBER", "COLLABORATOR"])
 const INSTALLATION_ACTIONS = new Set(["created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"])
 const REPOSITORY_ACTIONS = new Set(["renamed", "privatized", "publicized", "deleted", "archived", "unarchived"])
 
-type PullRequestEvent = Extract<WebhookEvent, { type: "pull_request" }>
+const REVIEWED_ACTIONS = new Set(["opened", "reopened", "ready_for_review", "synchronize", "edited"])
 
-const TRIGGERS = {
-  opened: "opened",
-  reopened: "reopened",
-  ready_for_review: "ready",
-  synchronize: "pushed",
-  edited: "base_changed",
-} as const
-
-const isTrigger = (action: string): action is keyof typeof TRIGGERS => Object.hasOwn(TRIGGERS, action)
-
-function decidePullRequest(event: PullRequestEvent, settings: ProjectSettings, facts: DeliveryFacts): DeliveryDecision {
-  if (event.action === "closed") return { action: "cancel", code: "pull_request_closed" }
-  if (event.action === "converted_to_draft" && !settings.reviewDrafts) return { action: "cancel", code: "pull_request_draft" }
-  if (!isTrigger(event.action)) return ignore("action_not_used")
+function decidePullRequest<P extends ProjectFacts>(
+  event: EventOf<"pull_request">,
+  project: P,
+  { pullRequest }: DeliveryFacts<P>,
+): DeliveryDecision<P> {
+  const { settings } = project
+  if (event.action === "closed") return { action: "cancel", event, project, code: "pull_request_closed" }
+  if (event.action === "converted_to_draft" && !settings.reviewDrafts) {
+    return { action: "cancel", event, project, code: "pull_request_draft" }
+  }
+  if (!REVIEWED_ACTIONS.has(event.action)) return ignore("action_not_used")
   if (event.action === "edited" && !event.baseChanged) return ignore("base_unchanged")
   if (!event.pullRequest.open) return ignore("closed")
   if (event.pullRequest.draft && !settings.reviewDrafts) return ignore("draft")
   if (event.pullRequest.authorIsBot && !settings.reviewBotPullRequests) return ignore("bot_author")
-  if (event.action === "reopened" && facts.pullRequest?.lastReviewedSha === event.pullRequest.headSha) return ignore("already_reviewed")
-  return { action: "enqueue", trigger: TRIGGERS[event.action], debounceMs: settings.debounceSeconds * 1_000 }
+  if (event.action === "reopened" && pullRequest?.lastReviewedSha === event.pullRequest.headSha) return ignore("already_reviewed")
+  return { action: "enqueue", event, project, debounceMs: settings.debounceSeconds * 1_000 }
 }
 
-function decideComment(event: Extract<WebhookEvent, { type: "comment" }>): DeliveryDecision {
+function decideComment<P extends ProjectFacts>(event: EventOf<"comment">, project: P): DeliveryDecision<P> {
   if (event.action !== "created") return ignore("action_not_used")
   if (!event.onPullRequest) return ignore("not_a_pull_request")
   if (!isReviewCommand(event.body)) return ignore("not_a_command")
   if (event.authorIsBot) return ignore("command_from_bot")
   if (!COMMANDERS.has(event.authorAssociation)) return ignore("commander_not_allowed")
   if (!event.open) return ignore("closed")
+  if (!project.settings.active) return ignore("inactive_project")
   // The payload names no head and no draft state: an internal task reads the pull request and queues the job.
-  return { action: "resolve_command" }
+  return { action: "resolve_command", event, project }
 }
 
 /**
@@ -87,24 +89,22 @@ function decideComment(event: Extract<WebhookEvent, { type: "comment" }>): Deliv
  * @param facts what the database knows, with null for what it does not
  * @returns the one thing to do; `debounceMs` in milliseconds
  */
-export function decideDelivery(event: WebhookEvent, facts: DeliveryFacts): DeliveryDecision {
+export function decideDelivery<P extends ProjectFacts>(event: WebhookEvent, facts: DeliveryFacts<P>): DeliveryDecision<P> {
+  const { installation, project } = facts
   if (event.type === "other") return ignore("event_not_used")
   if (event.type === "repository") {
     if (!REPOSITORY_ACTIONS.has(event.action)) return ignore("action_not_used")
-    const known = facts.project !== null && (!facts.project.removed || event.action === "unarchived")
-    return known ? { action: "update_repository" } : ignore("unknown_repository")
+    const known = project !== null && (!project.removed || event.action === "unarchived")
+    return known ? { action: "update_repository", event, project } : ignore("unknown_repository")
   }
-  if (event.installationId === null) return ignore("no_installation")
   if (event.type === "installation")
-    return INSTALLATION_ACTIONS.has(event.action) ? { action: "update_installation" } : ignore("action_not_used")
-  if (event.type === "installation_repositories") return { action: "update_installation" }
-  if (facts.installation === null) return ignore("unknown_installation")
-  if (facts.installation.suspended) return ignore("installation_suspended")
-  if (facts.project === null || facts.project.removed) return ignore("unknown_repository")
-  if (event.type === "comment") {
-    const decision = decideComment(event)
-    return decision.action === "resolve_command" && !facts.project.settings.active ? ignore("inactive_project") : decision
-  }
-  if (!facts.project.settings.active) return ignore("inactive_project")
-  return decidePullRequest(event, facts.project.settings, facts)
+    return INSTALLATION_ACTIONS.has(event.action) ? { action: "update_installation", event } : ignore("action_not_used")
+  if (event.type === "installation_repositories") return { action: "update_installation", event }
+  if (event.installationId === null) return ignore("no_installation")
+  if (installation === null) return ignore("unknown_installation")
+  if (installation.suspended) return ignore("installation_suspended")
+  if (project === null || project.removed) return ignore("unknown_repository")
+  if (event.type === "comment") return decideComment(event, project)
+  if (!project.settings.active) return ignore("inactive_project")
+  return decidePullRequest(event, project, facts)
 }

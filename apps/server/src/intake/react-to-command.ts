@@ -1,8 +1,8 @@
 import { errorCode } from "@galley/contract/errors"
+import { finalFaults } from "@galley/github/final-faults"
 import { reactToComment } from "@galley/github/summary-comment"
 import { getProjectAddress } from "@galley/store/projects/get-project-address"
 import type { ServerContext } from "../context.ts"
-import { finalFaults } from "../tasks/final-faults.ts"
 
 /** Shows the commander within seconds that the command was seen. */
 export async function reactToCommand(

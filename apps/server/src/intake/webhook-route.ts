@@ -5,7 +5,6 @@ import { parseWebhookEvent } from "@galley/github/webhook-event"
 import { type Delivery, type DeliveryVerdict, withIntake } from "@galley/store/intake/with-intake"
 import { Hono } from "hono"
 import type { ServerContext } from "../context.ts"
-import { errorAnswer } from "../http/error-answer.ts"
 import { applyDecision } from "./apply-decision.ts"
 import { readBody } from "./read-body.ts"
 
@@ -64,9 +63,8 @@ export function webhookRoute(context: ServerContext): Hono {
       context.log.info({ deliveryId, event, ...verdict }, "delivery taken")
       return c.json(verdict, 202)
     } catch (error) {
-      const { status, body } = errorAnswer(error)
-      context.log.warn({ code: errorCode(error), err: status >= 500 ? error : undefined }, "delivery refused")
-      return c.json(body, { status: status as 400 })
+      context.log.warn({ code: errorCode(error) }, "delivery refused")
+      throw error
     }
   })
 }
@@ -84,8 +82,9 @@ async function takeDelivery(
     deliveryId,
     event: eventName,
     action: event.action || null,
-    githubInstallationId: event.installationId,
-    githubRepositoryId: event.repository?.id ?? null,
+    // Ids of another host name nothing here.
+    githubInstallationId: foreign ? null : event.installationId,
+    githubRepositoryId: foreign ? null : (event.repository?.id ?? null),
     pullRequestNumber: event.type === "pull_request" ? event.pullRequest.number : event.type === "comment" ? event.number : null,
   }
   const taken = await withinDeadline(() =>

@@ -14,9 +14,9 @@ export function answerPageError(context: ServerContext, thrown: Error, c: PageCo
     thrown instanceof HTTPException ? new GalleyError("forbidden", "the request came from another site", { cause: thrown }) : thrown
   const { status, body } = errorAnswer(error)
   if (status >= 500) context.log.error({ err: thrown, path: c.req.path }, "page request failed")
-  if (wantsJson(c)) return c.json(body, { status: status as 400 })
+  if (wantsJson(c)) return c.json(body, status)
   if (body.error.code === "sign_in_required" && c.req.method === "GET") {
     return c.redirect(`/sign-in?next=${encodeURIComponent(c.req.path)}`, 303)
   }
-  return c.html(page(<ErrorPage c={c} code={body.error.code} message={body.error.message} />), { status: status as 400 })
+  return c.html(page(<ErrorPage c={c} code={body.error.code} message={body.error.message} />), status)
 }

@@ -64,7 +64,7 @@ export const omissionWords: Readonly<Record<OmissionReason, string>> = {
   over_token_budget: "did not fit the token budget",
 }
 
-const reasonWords: Readonly<Record<IgnoreReason | "command" | "delivery_repeated", string>> = {
+const reasonWords: Readonly<Record<IgnoreReason | "command", string>> = {
   event_not_used: "Galley does not use this event.",
   action_not_used: "This action never starts a review.",
   no_installation: "The delivery names no installation of the App.",
@@ -84,10 +84,9 @@ const reasonWords: Readonly<Record<IgnoreReason | "command" | "delivery_repeated
   overtaken: "A newer event had arrived before this one.",
   unknown_host: "The delivery came from a GitHub host that is not configured.",
   command: "Asked for by the comment /review.",
-  delivery_repeated: "The same delivery had come before.",
 }
 
-const codeWords: Partial<Record<GalleyErrorCode, string>> = {
+const codeWords: Readonly<Record<GalleyErrorCode, string>> = {
   review_kind_changed: "The project's review kind was changed while the job waited.",
   project_inactive: "The project is not active.",
   pull_request_closed: "The pull request is closed.",
@@ -98,7 +97,7 @@ const codeWords: Partial<Record<GalleyErrorCode, string>> = {
   cancelled_by_user: "Somebody cancelled it.",
   head_superseded: "A newer head was pushed, and its review replaced this one.",
   runner_lost: "The runner stopped answering.",
-  attempts_exhausted: "Every attempt ended with the runner lost.",
+  attempts_exhausted: "Three attempts failed; the detail names the last fault.",
   job_timeout: "The review took longer than a job may.",
   checkout_fetch_failed: "The repository could not be fetched.",
   checkout_ref_unavailable: "The commit to review is not there any more.",
@@ -140,10 +139,50 @@ const codeWords: Partial<Record<GalleyErrorCode, string>> = {
   settings_conflict: "Somebody else saved the settings meanwhile.",
   sign_in_required: "Sign in to go on.",
   not_found: "There is nothing at this address, or it belongs to a workspace you are not a member of.",
+  config_invalid: "The configuration is not usable.",
+  schema_too_old: "The database is older than the server.",
+  boundary_unavailable: "The runner could not put up its boundary.",
+  engine_missing: "The engine is not installed on the runner.",
+  engine_integrity: "The engine on the runner is not the pinned one.",
+  webhook_signature_invalid: "The delivery's signature does not match.",
+  webhook_too_large: "The delivery is too large.",
+  webhook_timeout: "The delivery came too slowly.",
+  webhook_content_type: "The delivery is not JSON.",
+  webhook_payload_invalid: "The delivery cannot be read.",
+  webhook_delivery_id_invalid: "The delivery has no valid id.",
+  webhook_event_missing: "The delivery names no event.",
+  intake_store_unavailable: "The delivery could not be stored.",
+  request_invalid: "The request does not fit what was expected.",
+  forbidden: "You may not do this.",
+  settings_invalid: "A setting is out of its bounds.",
+  runner_unauthorized: "The runner's token is not known.",
+  runner_paused: "An operator paused the runner.",
+  runner_too_old: "The runner is older than this server works with.",
+  server_unreachable: "The runner could not reach the server.",
+  lease_lost: "The runner no longer held the job.",
+  result_conflict: "The runner handed over two different results.",
+  result_too_large: "The result is too large.",
+  checkout_path_unsafe: "The repository holds a path that cannot be exported safely.",
+  checkout_objects_refused: "The repository holds objects that cannot be exported safely.",
+  model_not_configured: "The workspace has no such model.",
+  model_request_too_large: "A request to the model was too large.",
+  model_response_too_large: "The model's answer was too large.",
+  model_request_invalid: "The engine sent the model a request that is not allowed.",
+  model_override_refused: "The engine asked for another model than the job's.",
+  model_upstream_redirect: "The model provider answered with a redirect.",
+  model_stream_invalid: "The model's answer could not be read.",
+  tool_not_allowed: "The engine asked for a tool the job does not have.",
+  tool_results_exceeded: "The review's tool results are larger than they may be.",
+  github_shim_refused: "The engine asked GitHub for something the job does not have.",
+  engine_config: "The engine did not accept its configuration.",
+  engine_failed: "The engine reported a failure.",
+  finding_state_too_large: "The state in the summary comment is too large.",
+  comment_invalid: "The comment does not carry its findings, or GitHub refused it.",
+  github_unauthorized: "GitHub refused the App's token.",
   internal_error: "Something went wrong on the server. Its log has the details.",
 }
 
-/** What a code of a job, run or delivery means, in one sentence; the code itself when there is no better word. Pure. */
+/** What a code of a job, run or delivery means, in one sentence; a code of another version as it is. Pure. */
 export function explain(code: string): string {
   const words: Readonly<Record<string, string | undefined>> = { ...codeWords, ...reasonWords }
   return Object.hasOwn(words, code) ? (words[code] ?? code) : code

@@ -1,21 +1,19 @@
 import { errorCode, GalleyError, type GalleyErrorCode } from "@galley/contract/errors"
-import { isGalleyComment, stateDigest } from "@galley/findings/comment-state"
+import { stateDigest } from "@galley/findings/comment-state"
+import { finalFaults } from "@galley/github/final-faults"
 import type { GitHubCall } from "@galley/github/github-app"
 import type { PullRequestAddress } from "@galley/github/pull-request"
-import {
-  createComment,
-  deleteComment,
-  findSummaryComments,
-  type IssueComment,
-  readComment,
-  updateComment,
-} from "@galley/github/summary-comment"
+import { createComment, deleteComment, updateComment } from "@galley/github/summary-comment"
 import { failPublication } from "@galley/store/queue/fail-publication"
 import { finishPublication } from "@galley/store/queue/finish-publication"
 import { type Publication, withPublication } from "@galley/store/queue/with-publication"
+import { queueTask, taskQueues } from "@galley/store/tasks"
 import type { ServerContext } from "../context.ts"
-import { finalFaults } from "../tasks/final-faults.ts"
 import { assertPublishable } from "./assert-publishable.ts"
+import { findSummary } from "./find-summary.ts"
+
+/** Another writer of the pull request's comment needs about so long. */
+const BUSY_SECONDS = 5
 
 /** A failed read of the comments is told by what it means for the publication. */
 const meaning: Partial<Record<GalleyErrorCode, GalleyErrorCode>> = { not_found: "publish_gone", forbidden: "publish_forbidden" }
@@ -28,7 +26,8 @@ const meaning: Partial<Record<GalleyErrorCode, GalleyErrorCode>> = { not_found: 
  */
 export async function publishComment(context: ServerContext, workspaceId: string, jobId: string): Promise<void> {
   const outcome = await withPublication(context.store, workspaceId, jobId, (publication) => publish(context, publication))
-  if (outcome === "busy") throw new GalleyError("github_unavailable", "another publication of this pull request is at work")
+  // Nothing failed, so no attempt of the task is counted.
+  if (outcome === "busy") await queueTask(context.store, taskQueues.publishComment, { workspaceId, jobId }, BUSY_SECONDS)
 }
 
 async function publish(context: ServerContext, publication: Publication): Promise<void> {
@@ -62,7 +61,8 @@ function assertNewest({ fence, publishedFence }: Publication): void {
 
 /** @returns id of the comment that now holds the body */
 async function writeComment(call: GitHubCall, at: PullRequestAddress, botLogin: string, publication: Publication): Promise<number> {
-  const current = await currentComment(call, at, botLogin, publication.commentId)
+  const { current, duplicates } = await findSummary(call, at, botLogin, publication.commentId)
+  for (const duplicate of duplicates) await deleteDuplicate(call, at, duplicate.id)
   if (current === null) return createComment(call, at, publication.comment)
   if (current.body === publication.comment) return current.id
   try {
@@ -73,20 +73,6 @@ async function writeComment(call: GitHubCall, at: PullRequestAddress, botLogin: 
     if (errorCode(error) !== "publish_gone") throw error
     return createComment(call, at, publication.comment)
   }
-}
-
-/** Our comment by its stored id; else the newest one of our bot with our marker, whose duplicates are removed. */
-async function currentComment(
-  call: GitHubCall,
-  at: PullRequestAddress,
-  botLogin: string,
-  commentId: number | null,
-): Promise<IssueComment | null> {
-  const stored = commentId === null ? null : await readComment(call, at, commentId)
-  if (stored !== null && stored.author.toLowerCase() === botLogin.toLowerCase()) return stored
-  const found = await findSummaryComments(call, at, botLogin, isGalleyComment)
-  for (const duplicate of found.slice(0, -1)) await deleteDuplicate(call, at, duplicate.id)
-  return found.at(-1) ?? null
 }
 
 async function deleteDuplicate(call: GitHubCall, at: PullRequestAddress, commentId: number): Promise<void> {

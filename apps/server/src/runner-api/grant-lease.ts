@@ -1,10 +1,12 @@
+import { GalleyError } from "@galley/contract/errors"
 import type { Credentials, Lease } from "@galley/contract/protocol"
 import type { PullRequestAddress } from "@galley/github/pull-request"
 import { defaultModel } from "@galley/store/providers/default-model"
 import { resolveModel } from "@galley/store/providers/resolve-model"
 import { type ClaimedLease, LEASE_MS, type LeaseFacts } from "@galley/store/queue/claim-jobs"
 import type { ServerContext } from "../context.ts"
-import { findSummary, priorState } from "./prior-state.ts"
+import { findSummary } from "../publication/find-summary.ts"
+import { priorState } from "./prior-state.ts"
 
 const HEARTBEAT_MS = 15_000
 
@@ -18,13 +20,13 @@ export const addressOf = (facts: LeaseFacts): PullRequestAddress => ({
  * Completes a claimed lease with what is read from GitHub: the finding state in the bot's comment. Called after the claim committed, so that
  * no network call happens inside it.
  *
- * @throws codes of `githubFault`, `finding_state_invalid`, `finding_state_too_large`: the caller then ends the attempt
+ * @throws codes of `githubFault`, `finding_state_invalid`, `finding_state_too_large`, `model_not_configured`: the caller then ends the attempt
  */
 export async function grantLease(context: ServerContext, claimed: ClaimedLease): Promise<Lease> {
   const { installation, project, pullRequest } = claimed
   const call = context.github.forRepository(installation.githubInstallationId, project.githubRepositoryId)
   const botLogin = await context.github.botLogin()
-  const comment = await findSummary(call, addressOf(claimed), botLogin, claimed.commentId)
+  const { current } = await findSummary(call, addressOf(claimed), botLogin, claimed.commentId)
   return {
     leaseId: claimed.leaseId,
     leaseToken: claimed.leaseToken,
@@ -57,7 +59,7 @@ export async function grantLease(context: ServerContext, claimed: ClaimedLease):
       maxFindings: project.settings.maxFindings,
     },
     limits: context.config.limits,
-    prior: priorState(comment, { commentId: claimed.commentId, state: claimed.publishedState }),
+    prior: priorState(current, { commentId: claimed.commentId, state: claimed.publishedState }),
     botLogin,
     usageSoFar: claimed.usageSoFar,
     runUrl: `${context.config.publicUrl}/runs/${claimed.leaseId}`,
@@ -77,5 +79,7 @@ export async function grantCredentials(context: ServerContext, facts: LeaseFacts
 /** The logical model of a job: a project chooses it for Dynamic Review, its workspace for Diff Review. */
 async function modelOf({ store }: ServerContext, facts: LeaseFacts): Promise<string> {
   if (facts.kind === "dynamic") return facts.project.settings.dynamicModel
-  return (await defaultModel(store, facts.workspaceId)) ?? facts.project.settings.dynamicModel
+  const model = await defaultModel(store, facts.workspaceId)
+  if (model === null) throw new GalleyError("model_not_configured", "the workspace has no model provider")
+  return model
 }

@@ -1,29 +1,12 @@
 import { GalleyError } from "@galley/contract/errors"
 import type { FindingState } from "@galley/contract/finding"
-import { isGalleyComment, parseComment, stateDigest } from "@galley/findings/comment-state"
-import type { GitHubCall } from "@galley/github/github-app"
-import type { PullRequestAddress } from "@galley/github/pull-request"
-import { findSummaryComments, type IssueComment, readComment } from "@galley/github/summary-comment"
+import { parseComment, stateDigest } from "@galley/findings/comment-state"
+import type { IssueComment } from "@galley/github/summary-comment"
 
 /** What was last published for the pull request, as the database remembers it. */
 export type LastPublication = Readonly<{ commentId: number | null; state: FindingState | null }>
 
 export type PriorState = Readonly<{ state: FindingState | null; tampered: boolean }>
-
-/** The bot's summary comment: by its stored id first, else by author and marker over all pages. Null when there is none. */
-export async function findSummary(
-  call: GitHubCall,
-  at: PullRequestAddress,
-  botLogin: string,
-  commentId: number | null,
-): Promise<IssueComment | null> {
-  if (commentId !== null) {
-    const stored = await readComment(call, at, commentId)
-    if (stored !== null && stored.author.toLowerCase() === botLogin.toLowerCase()) return stored
-  }
-  const found = await findSummaryComments(call, at, botLogin, isGalleyComment)
-  return found.at(-1) ?? null
-}
 
 function readState(body: string): FindingState | null {
   return parseComment(body)?.state ?? null

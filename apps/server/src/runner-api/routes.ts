@@ -3,7 +3,6 @@ import { MAX_RESULT_BYTES } from "@galley/contract/limits"
 import { Heartbeat, type Lease, LeaseFailure, LeaseRequest, LeaseResult, RUNNER_PROTOCOL_PATH } from "@galley/contract/protocol"
 import { type ClaimedLease, findLease, type LeaseFacts } from "@galley/store/queue/claim-jobs"
 import { completeJob } from "@galley/store/queue/complete-job"
-import { failJob } from "@galley/store/queue/fail-job"
 import { heartbeat } from "@galley/store/queue/heartbeat"
 import type { LeaseProof } from "@galley/store/queue/lease-token"
 import { releaseJob } from "@galley/store/queue/release-job"
@@ -11,9 +10,10 @@ import { touchRunner } from "@galley/store/runners/touch-runner"
 import { Hono } from "hono"
 import { bodyLimit } from "hono/body-limit"
 import type { ServerContext } from "../context.ts"
-import { errorAnswer } from "../http/error-answer.ts"
 import { requireLeaseProof, requireRunner } from "./authenticate.ts"
 import { checkFence, checkResult } from "./check-result.ts"
+import { checkRunnerVersion } from "./check-runner-version.ts"
+import { endAttempt } from "./end-attempt.ts"
 import { endBeforeStart } from "./end-before-start.ts"
 import { grantCredentials, grantLease } from "./grant-lease.ts"
 import type { LeaseDesk } from "./lease-desk.ts"
@@ -28,11 +28,6 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
   const { store, log } = context
   const app = new Hono().basePath(RUNNER_PROTOCOL_PATH)
   app.use(bodyLimit({ maxSize: MAX_RESULT_BYTES, onError: tooLarge }))
-  app.onError((error, c) => {
-    const { status, body } = errorAnswer(error)
-    if (status >= 500) log.error({ err: error, path: c.req.path }, "runner request failed")
-    return c.json(body, { status: status as 400 })
-  })
 
   /** The whole lease; null when it ended before its runner heard of it: GitHub was in the way, or the runner left. */
   const grant = async (claimed: ClaimedLease, signal: AbortSignal): Promise<Lease | null> => {
@@ -59,6 +54,7 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
   app.post("/leases", async (c) => {
     const runner = await requireRunner(context, c)
     const request = await readMessage(c, LeaseRequest)
+    checkRunnerVersion(request.runnerVersion)
     await touchRunner(store, runner.id, { name: request.runnerName, version: request.runnerVersion, capabilities: request.capabilities })
     if (runner.paused) throw new GalleyError("runner_paused", "an operator paused this runner")
     const claim = {
@@ -95,8 +91,9 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
   app.post("/leases/:id/failure", async (c) => {
     const proof = await requireLeaseProof(context, c, c.req.param("id"))
     const { fence, ...failure } = await readMessage(c, LeaseFailure)
-    checkFence(fence, await requireLease(proof))
-    await failJob(store, proof, failure)
+    const leased = await requireLease(proof)
+    checkFence(fence, leased)
+    await endAttempt(store, proof, leased.attempt, failure)
     return c.json({})
   })
 

@@ -1,7 +1,7 @@
 import { connectGitHubApp } from "@galley/github/github-app"
 import { openStore } from "@galley/store/database"
-import { assertSchema } from "@galley/store/migrate"
-import { taskQueues } from "@galley/store/tasks"
+import { assertSchema, readSchemaCheck } from "@galley/store/migrate"
+import { queueTask, taskQueues } from "@galley/store/tasks"
 import type { Hono } from "hono"
 import type { Logger } from "pino"
 import type { ServerConfig } from "../config.ts"
@@ -31,7 +31,9 @@ const GITHUB_TIMEOUT_MS = 15_000
  * @throws `schema_too_old` for a database that has to be migrated first, and the codes of `githubFault` when the App cannot be read
  */
 export async function openServer(config: ServerConfig, log: Logger): Promise<OpenServer> {
-  await assertSchema(config.databaseUrl, config.migrationsDirectory === undefined ? {} : { directory: config.migrationsDirectory })
+  const migrations = config.migrationsDirectory === undefined ? {} : { directory: config.migrationsDirectory }
+  await assertSchema(config.databaseUrl, migrations)
+  const checkSchema = await readSchemaCheck(migrations)
   let work: TaskWork | null = null
   const store = await openStore({
     url: config.databaseUrl,
@@ -48,13 +50,13 @@ export async function openServer(config: ServerConfig, log: Logger): Promise<Ope
     const tasks = await workTasks(context)
     work = tasks
     // What was installed before the server ran. A task, so that one installation that cannot be read does not stop the start.
-    await store.boss.send(taskQueues.syncInstallation, {})
+    await queueTask(store, taskQueues.syncInstallation, {})
     const liveRuns = await openLiveRuns(context)
     const stopWaiting = async () => {
       await Promise.all([desk.close(), liveRuns.close()])
     }
     return {
-      app: createApp({ context, desk, liveRuns }),
+      app: createApp({ context, desk, liveRuns, checkReady: () => checkSchema(store.sql) }),
       context,
       stopWaiting,
       async close() {

@@ -1,7 +1,8 @@
+import { errorCode } from "@galley/contract/errors"
 import type { Installation } from "@galley/github/github-app"
 import { recordInstallation } from "@galley/store/installations/record-installation"
 import { recordRepositories } from "@galley/store/installations/record-repositories"
-import { setInstallationSuspended } from "@galley/store/installations/set-installation-suspended"
+import { suspendInstallation } from "@galley/store/installations/suspend-installation"
 import { inTransaction } from "@galley/store/transaction"
 import type { ServerContext } from "../context.ts"
 import { repositorySnapshot } from "../intake/apply-installation-event.ts"
@@ -18,8 +19,9 @@ export async function syncInstallation(context: ServerContext, installation: Ins
       hostId,
       githubInstallationId: installation.id,
       accountLogin: installation.account,
+      isLive: true,
     })
-    if (installation.suspended) await setInstallationSuspended(tx, recorded, true)
+    if (installation.suspended) await suspendInstallation(tx, recorded)
     const live = repositories.filter((repository) => !repository.archived)
     await recordRepositories(
       tx,
@@ -29,11 +31,18 @@ export async function syncInstallation(context: ServerContext, installation: Ins
   })
 }
 
-/** Every installation of the App; one that cannot be read does not keep the others back. @throws codes of `githubFault` */
+/**
+ * Every installation of the App; one that cannot be read does not keep the others back.
+ *
+ * @throws the first fault, once all were tried: the task then runs again
+ */
 export async function syncInstallations(context: ServerContext): Promise<void> {
   const faults: unknown[] = []
   for (const installation of await context.github.listInstallations()) {
-    await syncInstallation(context, installation).catch((error: unknown) => faults.push(error))
+    await syncInstallation(context, installation).catch((error: unknown) => {
+      context.log.warn({ installation: installation.id, code: errorCode(error), err: error }, "installation could not be read")
+      faults.push(error)
+    })
   }
   if (faults.length > 0) throw faults[0]
 }

@@ -1,10 +1,11 @@
 import { errorCode, GalleyError } from "@galley/contract/errors"
 import { expireLeases } from "@galley/store/queue/expire-leases"
-import { deadTaskQueue, type TaskQueue, taskQueues } from "@galley/store/tasks"
+import { sweepSessions } from "@galley/store/sessions/sweep-sessions"
+import { deadTaskQueue, queueTask, type TaskData, type TaskQueue, taskQueues } from "@galley/store/tasks"
 import { z } from "zod"
 import type { ServerContext } from "../context.ts"
 import { reactToCommand } from "../intake/react-to-command.ts"
-import { resolveCommand } from "../intake/resolve-command.ts"
+import { CommandTask, resolveCommand } from "../intake/resolve-command.ts"
 import { publishComment } from "../publication/publish-comment.ts"
 import { endDeadTask, PublishTask } from "./end-dead-task.ts"
 import { syncInstallations } from "./sync-installations.ts"
@@ -13,7 +14,7 @@ import { syncInstallations } from "./sync-installations.ts"
 export type TaskWork = Readonly<{
   /** Looks for tasks of a queue now instead of at the next poll; called after a commit that stored one. */
   wake(queue: TaskQueue): void
-  /** Ends the sweep of leases; closing the store ends the workers. */
+  /** Ends the sweep of leases and sessions; closing the store ends the workers. */
   stop(): void
 }>
 
@@ -21,16 +22,8 @@ export type TaskWork = Readonly<{
 const POLL_SECONDS = 1
 const DEAD_POLL_SECONDS = 5
 const TASKS_AT_A_TIME = 4
-const EXPIRY_SWEEP_MS = 5_000
+const SWEEP_MS = 5_000
 
-const CommandTask = z.object({
-  workspaceId: z.uuid(),
-  projectId: z.uuid(),
-  number: z.int(),
-  commentId: z.int(),
-  author: z.string(),
-  deliveryId: z.uuid(),
-})
 const SyncTask = z.object({})
 
 export async function workTasks(context: ServerContext): Promise<TaskWork> {
@@ -39,7 +32,7 @@ export async function workTasks(context: ServerContext): Promise<TaskWork> {
 
   const handle = async <T extends z.ZodType>(queue: TaskQueue, schema: T, work: (data: z.infer<T>) => Promise<void>) => {
     const options = { pollingIntervalSeconds: POLL_SECONDS, batchSize: 1, localConcurrency: TASKS_AT_A_TIME }
-    const worker = await boss.work(queue, options, async ([task]) => {
+    const worker = await boss.work<TaskData>(queue, options, async ([task]) => {
       if (task === undefined) return
       try {
         await work(schema.parse(task.data))
@@ -55,11 +48,15 @@ export async function workTasks(context: ServerContext): Promise<TaskWork> {
   await handle(taskQueues.resolveCommandHead, CommandTask, (task) => resolveCommand(context, task))
   await handle(taskQueues.reactToCommand, CommandTask, (task) => reactToCommand(context, task))
   await handle(taskQueues.syncInstallation, SyncTask, () => syncInstallations(context))
-  await boss.work(deadTaskQueue, { pollingIntervalSeconds: DEAD_POLL_SECONDS }, async ([task]) => endDeadTask(context, task?.data))
+  await boss.work(deadTaskQueue, { pollingIntervalSeconds: DEAD_POLL_SECONDS, includeMetadata: true }, async ([task]) => {
+    if (task !== undefined) await endDeadTask(context, { queue: task.sourceName, data: task.data, fault: task.sourceOutput })
+  })
 
   const sweep = setInterval(() => {
-    expireLeases(context.store).catch((error: unknown) => context.log.error({ err: error }, "leases could not be swept"))
-  }, EXPIRY_SWEEP_MS)
+    Promise.all([expireLeases(context.store), sweepSessions(context.store)]).catch((error: unknown) => {
+      context.log.error({ err: error }, "what ran out could not be swept")
+    })
+  }, SWEEP_MS)
 
   return {
     wake(queue) {
@@ -71,10 +68,10 @@ export async function workTasks(context: ServerContext): Promise<TaskWork> {
 }
 
 /** A rate limit says when to come back: the task is put off for exactly so long, and no attempt is counted against it. */
-async function deferred(context: ServerContext, queue: TaskQueue, data: unknown, error: unknown): Promise<boolean> {
+async function deferred(context: ServerContext, queue: TaskQueue, data: TaskData, error: unknown): Promise<boolean> {
   if (!(error instanceof GalleyError) || error.code !== "github_rate_limited") return false
   const seconds = Number(error.details.retryAfterSeconds ?? 60)
-  await context.store.boss.send(queue, data as object, { startAfter: seconds })
+  await queueTask(context.store, queue, data, seconds)
   context.log.info({ queue, seconds }, "task put off by a rate limit")
   return true
 }

@@ -21,10 +21,7 @@ export async function runDynamic(job: EngineJob, signal: AbortSignal): Promise<E
   job.onPhase("starting_engine")
   const prompt = composePrompt(job)
   const answer = await converse(job, prompt, signal)
-  const result = structuredResult(answer, {
-    maxFindings: job.lease.settings.maxFindings,
-    treePath: job.checkout.treePath,
-  })
+  const result = structuredResult(answer, job.checkout.treePath)
   return dynamicReport(result, { changedFiles: job.checkout.changedFiles, leftOut: prompt.leftOut, readPaths: job.gateway.examinedPaths() })
 }
 

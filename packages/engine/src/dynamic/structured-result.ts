@@ -7,17 +7,14 @@ const errorMeanings: Readonly<Record<string, GalleyErrorCode>> = {
   ContextOverflowError: "model_window_exceeded",
   ContentFilterError: "model_answer_cut",
 }
-export type ResultExpectation = Readonly<{
-  maxFindings: number
-  /** Root of the export, for paths the model copied from a tool. */
-  treePath: string
-}>
 
 /**
  * The validated result of a review message. Pure.
+ *
+ * @param treePath root of the export, for paths the model copied from a tool
  * Throws the meaning of the engine's error (`engine_failed` when it has none), `engine_no_output` or `engine_output_invalid`.
  */
-export function structuredResult(answer: MessageAnswer, expected: ResultExpectation): DynamicResult {
+export function structuredResult(answer: MessageAnswer, treePath: string): DynamicResult {
   const { error, structured } = answer.info
   if (error != null) {
     throw new GalleyError(errorMeanings[error.name] ?? "engine_failed", "the engine ended with an error", {
@@ -25,5 +22,5 @@ export function structuredResult(answer: MessageAnswer, expected: ResultExpectat
     })
   }
   if (structured == null) throw new GalleyError("engine_no_output", "the engine ended without a result")
-  return parseDynamicResult(structured, expected.maxFindings, expected.treePath)
+  return parseDynamicResult(structured, treePath)
 }

@@ -5,11 +5,12 @@ export interface InstallationSnapshot {
   hostId: string
   githubInstallationId: number
   accountLogin: string
+  /** The source knows that the installation is live now, so marks of removal and suspension go. Any other word may be a late one. */
+  isLive: boolean
 }
 
 /**
- * Records that an App installation exists and belongs to the workspace; one that was removed or suspended is live again. An
- * installation never changes its workspace.
+ * Records that an App installation exists and belongs to the workspace. An installation never changes its workspace.
  *
  * @returns id of the installation and the workspace that owns it
  */
@@ -22,7 +23,9 @@ export async function recordInstallation(
     insert into installations (id, workspace_id, host_id, github_installation_id, account_login)
     values (${uuidv7()}, ${workspaceId}, ${snapshot.hostId}, ${snapshot.githubInstallationId}, ${snapshot.accountLogin})
     on conflict (host_id, github_installation_id) do update set
-      account_login = excluded.account_login, removed_at = null, suspended_at = null
+      account_login = excluded.account_login,
+      removed_at = case when not ${snapshot.isLive} then installations.removed_at end,
+      suspended_at = case when not ${snapshot.isLive} then installations.suspended_at end
     returning id, workspace_id as "workspaceId"`
   return row
 }

@@ -25,6 +25,8 @@ export interface StoredPullRequest {
   draft: boolean
   open: boolean
   lastReviewedSha: string | null
+  /** GitHub's `updated_at` of what is stored. */
+  updatedAt: Date
   /** False when the database already knew a later state; the snapshot then changed nothing. */
   isNewest: boolean
 }
@@ -48,7 +50,8 @@ export async function upsertPullRequest(
     open: snapshot.open,
     updated_at: snapshot.updatedAt,
   }
-  const stored = sql`id, head_sha as "headSha", base_sha as "baseSha", draft, open, last_reviewed_sha as "lastReviewedSha"`
+  const stored = sql`id, head_sha as "headSha", base_sha as "baseSha", draft, open, last_reviewed_sha as "lastReviewedSha",
+    updated_at as "updatedAt"`
   const row = { ...facts, id: uuidv7(), workspace_id: project.workspaceId, project_id: project.id, number: snapshot.number }
   const [newest] = await sql<[Omit<StoredPullRequest, "isNewest">?]>`
     insert into pull_requests ${sql(row)}

@@ -24,7 +24,7 @@ export interface IntakeInstallation {
 export interface IntakeProject {
   id: string
   workspaceId: string
-  /** Installation that owns it; an event of another installation concerns a stranger. */
+  /** Installation that owns it. */
   installationId: string
   settings: ProjectSettings
   removed: boolean
@@ -38,7 +38,10 @@ export interface KnownPullRequest {
   updatedAt: Date
 }
 
-/** What the database knows about where a delivery belongs. The project stays locked against settings changes until commit. */
+/**
+ * What the database knows about where a delivery belongs. A project counts only for an event of the installation that owns it, so that
+ * tenants are never mixed, also not on the pages that show deliveries. It stays locked against settings changes until commit.
+ */
 export interface IntakeTarget {
   installation: IntakeInstallation | null
   project: IntakeProject | null
@@ -96,9 +99,11 @@ async function findInstallation({ sql }: Transaction, delivery: Delivery): Promi
 
 async function lockProject({ sql }: Transaction, delivery: Delivery): Promise<IntakeProject | null> {
   const [row] = await sql<[(Omit<IntakeProject, "settings"> & { settings: unknown })?]>`
-    select id, workspace_id as "workspaceId", installation_id as "installationId", settings, removed_at is not null as removed
-    from projects where host_id = ${delivery.hostId} and github_repository_id = ${delivery.githubRepositoryId}
-    for share`
+    select p.id, p.workspace_id as "workspaceId", p.installation_id as "installationId", p.settings, p.removed_at is not null as removed
+    from projects p join installations i on i.id = p.installation_id
+    where p.host_id = ${delivery.hostId} and p.github_repository_id = ${delivery.githubRepositoryId}
+      and (${delivery.githubInstallationId}::bigint is null or i.github_installation_id = ${delivery.githubInstallationId})
+    for share of p`
   return row ? { ...row, settings: ProjectSettings.parse(row.settings) } : null
 }
 

@@ -1,4 +1,4 @@
-import { eq, lt } from "drizzle-orm"
+import { eq } from "drizzle-orm"
 import type { Store } from "../database.ts"
 import { reviewRuns } from "../schema.ts"
 import { type RunSummary, selectRuns } from "./run-summary.ts"
@@ -6,8 +6,6 @@ import { type RunSummary, selectRuns } from "./run-summary.ts"
 export interface RunFilter {
   projectId?: string
   pullRequestId?: string
-  /** For the next page: only runs started before. */
-  startedBefore?: Date
   limit?: number
 }
 
@@ -17,6 +15,5 @@ export async function listRuns(store: Store, workspaceId: string, filter: RunFil
     eq(reviewRuns.workspaceId, workspaceId),
     filter.projectId ? eq(reviewRuns.projectId, filter.projectId) : undefined,
     filter.pullRequestId ? eq(reviewRuns.pullRequestId, filter.pullRequestId) : undefined,
-    filter.startedBefore ? lt(reviewRuns.startedAt, filter.startedBefore) : undefined,
   ])
 }
