@@ -132,6 +132,7 @@ test("answers 404 for ids and numbers that cannot be any", async () => {
 
   const odd = ["projects/1", "projects/%27%3B--", `projects/${tenant.projectId}/pulls/0`, "runs/x", "nowhere"]
   for (const path of odd) expect([path, (await owner.get(`${tenant.base}/${path}`)).status]).toEqual([path, 404])
+  expect((await owner.get("/w/%00/projects")).status).toBe(404)
 })
 
 test("leads to the projects of the only workspace, and lets those with several choose", async () => {

@@ -2,6 +2,7 @@ import { completeJob } from "@galley/store/queue/complete-job"
 import { failPublication } from "@galley/store/queue/fail-publication"
 import { finishPublication } from "@galley/store/queue/finish-publication"
 import { type Publication, withPublication } from "@galley/store/queue/with-publication"
+import { taskQueues } from "@galley/store/tasks"
 import { expect, test } from "vitest"
 import { claimed, freshStore, push, readJob, reviewed, seedTenant, sha, type Tenant } from "./store-fixture.ts"
 
@@ -126,4 +127,16 @@ test("publishes nothing of another workspace", async () => {
   expect(await withPublication(store, stranger.workspaceId, jobId, async () => {})).toBe("gone")
   await failPublication(store, { workspaceId: stranger.workspaceId, jobId, code: "publish_gone", detail: "" })
   expect(await readJob(store, jobId)).toMatchObject({ state: "publishing" })
+})
+
+// F33
+test("gives a publication whose server was killed to another one within seconds", async () => {
+  const store = await freshStore()
+  const { jobId } = await publishing(store, await seedTenant(store))
+  // Taken as a worker takes it, and then nothing more is heard of that worker.
+  const [taken] = await store.boss.fetch(taskQueues.publishComment)
+  expect(taken?.data).toMatchObject({ jobId })
+  await expect
+    .poll(() => store.boss.fetch(taskQueues.publishComment), { timeout: 25_000, interval: 500 })
+    .toMatchObject([{ data: { jobId } }])
 })

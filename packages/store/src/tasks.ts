@@ -13,6 +13,8 @@ export type TaskQueue = (typeof taskQueues)[keyof typeof taskQueues]
 /** Tasks that failed for good: what each left behind is ended from here. */
 export const deadTaskQueue = "dead-tasks"
 export const TASK_SCHEMA = "pgboss"
+/** How often lost tasks are looked for. */
+const SUPERVISE_SECONDS = 5
 
 /** What a task carries: small JSON with ids, never a secret. */
 export type TaskData = Readonly<Record<string, string | number | boolean | null>>
@@ -25,6 +27,8 @@ const queueOptions = {
   retryBackoff: true,
   retryDelayMax: 3_600,
   expireInSeconds: 120,
+  // A server that was killed must not hold a pull request's publication until the task expires.
+  heartbeatSeconds: 10,
   deadLetter: deadTaskQueue,
 }
 
@@ -36,6 +40,8 @@ export function createTaskRunner(url: string, options: { migrate: boolean; appli
     max: 3,
     application_name: options.applicationName,
     migrate: options.migrate,
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
   })
 }
 

@@ -3,7 +3,10 @@ import { LEASE_TOKEN_HEADER } from "@galley/contract/protocol"
 import type { LeaseProof } from "@galley/store/queue/lease-token"
 import { type AuthenticatedRunner, authenticateRunner } from "@galley/store/runners/authenticate-runner"
 import type { Context } from "hono"
+import { z } from "zod"
 import type { ServerContext } from "../context.ts"
+
+const LeaseId = z.uuid()
 
 /** The runner that a request's bearer token belongs to. @throws `runner_unauthorized` without a hint at what was wrong */
 export async function requireRunner(context: ServerContext, c: Context): Promise<AuthenticatedRunner> {
@@ -15,6 +18,6 @@ export async function requireRunner(context: ServerContext, c: Context): Promise
 export async function requireLeaseProof(context: ServerContext, c: Context, leaseId: string): Promise<LeaseProof> {
   const runner = await requireRunner(context, c)
   const leaseToken = c.req.header(LEASE_TOKEN_HEADER) ?? ""
-  if (!/^[0-9a-f-]{36}$/i.test(leaseId)) throw new GalleyError("lease_lost", "no such lease")
+  if (!LeaseId.safeParse(leaseId).success) throw new GalleyError("lease_lost", "no such lease")
   return { leaseId, leaseToken, runnerId: runner.id }
 }

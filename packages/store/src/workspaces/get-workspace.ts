@@ -6,6 +6,8 @@ import { type WorkspaceForMember, workspaceForMember } from "./workspace.ts"
 
 /** A workspace by its slug if the user belongs to it; throws `not_found` otherwise, so that strangers cannot probe for slugs. */
 export async function getWorkspace({ db }: Store, userId: string, slug: string): Promise<WorkspaceForMember> {
+  // As the table's check has it; anything else (a NUL above all) is no question for the database.
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug)) throw new GalleyError("not_found", "no such workspace")
   const [workspace] = await db
     .select(workspaceForMember)
     .from(workspaces)
