@@ -1,9 +1,7 @@
 import type { WebhookEvent } from "@galley/github/webhook-event"
-import { upsertPullRequest } from "@galley/store/intake/upsert-pull-request"
-import type { DeliveryVerdict, IntakeProject, IntakeTarget } from "@galley/store/intake/with-intake"
-import { cancelWaitingJobs } from "@galley/store/queue/cancel-waiting-jobs"
-import { enqueueJob } from "@galley/store/queue/enqueue-job"
-import { AUTOMATIC_PRIORITY } from "@galley/store/queue/job"
+import type { IntakeTarget } from "@galley/store/intake/read-target"
+import type { DecidedDelivery } from "@galley/store/intake/take-delivery"
+import type { DeliveryVerdict } from "@galley/store/intake/with-intake"
 import { taskQueues } from "@galley/store/tasks"
 import type { Transaction } from "@galley/store/transaction"
 import type { ServerContext } from "../context.ts"
@@ -11,7 +9,26 @@ import { applyInstallationEvent } from "./apply-installation-event.ts"
 import { type DeliveryDecision, type DeliveryFacts, decideDelivery } from "./decide-delivery.ts"
 import { pullRequestSnapshot } from "./pull-request-snapshot.ts"
 
-type PullRequestEvent = Extract<WebhookEvent, { type: "pull_request" }>
+/**
+ * The decision on a delivery that needs no more than its pull request and that one's waiting job, as nearly all do. Pure.
+ *
+ * @param webUrl address of the GitHub host, without a slash at the end
+ * @returns null for a command or what changes an installation: `applyDecision` is for these
+ */
+export function decideStep(event: WebhookEvent, target: IntakeTarget, webUrl: string): DecidedDelivery | null {
+  const facts = factsOf(target)
+  const step = stepOf(decideDelivery(event, facts))
+  if (step === null) return null
+  // What an event says of its pull request is kept whatever is decided, as far as the project is ours to know.
+  if (event.type !== "pull_request" || facts.project === null) return { step, pullRequest: null }
+  const { owner, name } = event.repository
+  return { step, pullRequest: pullRequestSnapshot(event.pullRequest, `${webUrl}/${owner}/${name}`) }
+}
+
+function stepOf(decision: DeliveryDecision): DecidedDelivery["step"] | null {
+  const isStep = decision.action === "ignore" || decision.action === "cancel" || decision.action === "enqueue"
+  return isStep ? decision : null
+}
 
 /** Decides on a delivery and applies the decision in the delivery's own transaction. The verdict is stored with the delivery. */
 export async function applyDecision(
@@ -21,25 +38,16 @@ export async function applyDecision(
   event: WebhookEvent,
   target: IntakeTarget,
 ): Promise<DeliveryVerdict> {
-  const facts = factsOf(target)
-  const decision = decideDelivery(event, facts)
-  // What an event says of its pull request is kept whatever is decided, as far as the project is ours to know.
-  const project = facts.project === null ? null : target.project
-  if (event.type === "pull_request" && project !== null) return applyToPullRequest(context, tx, event, project, decision)
-  switch (decision.action) {
-    case "ignore":
-      return { outcome: "ignored", reason: decision.reason }
-    case "resolve_command": {
-      if (event.type !== "comment" || project === null) throw new Error("a command has a comment and a project")
-      const { number, commentId, author } = event
-      const command = { workspaceId: project.workspaceId, projectId: project.id, number, commentId, author, deliveryId }
-      await tx.sendTask(taskQueues.resolveCommandHead, command)
-      await tx.sendTask(taskQueues.reactToCommand, command)
-      return { outcome: "accepted", reason: "command" }
-    }
-    default:
-      return applyInstallationEvent(context, tx, event, target)
-  }
+  const decision = decideDelivery(event, factsOf(target))
+  if (decision.action === "ignore") return { outcome: "ignored", reason: decision.reason }
+  if (decision.action !== "resolve_command") return applyInstallationEvent(context, tx, event, target)
+  if (event.type !== "comment" || target.project === null) throw new Error("a command has a comment and a project")
+  const { number, commentId, author } = event
+  const { id, workspaceId } = target.project
+  const command = { workspaceId, projectId: id, number, commentId, author, deliveryId }
+  await tx.sendTask(taskQueues.resolveCommandHead, command)
+  await tx.sendTask(taskQueues.reactToCommand, command)
+  return { outcome: "accepted", reason: "command" }
 }
 
 /** A project counts only for an event of the installation that owns it, so that tenants are never mixed. */
@@ -49,39 +57,6 @@ function factsOf({ installation, project, pullRequest }: IntakeTarget): Delivery
   return {
     installation: known === null ? null : { suspended: known.suspended },
     project: ours === null ? null : { settings: ours.settings },
-    pullRequest: pullRequest === null ? null : { lastReviewedSha: pullRequest.lastReviewedSha },
+    pullRequest,
   }
-}
-
-async function applyToPullRequest(
-  context: ServerContext,
-  tx: Transaction,
-  event: PullRequestEvent,
-  project: IntakeProject,
-  decision: DeliveryDecision,
-): Promise<DeliveryVerdict> {
-  const pull = event.pullRequest
-  const repositoryUrl = `${context.config.github.webUrl}/${event.repository.owner}/${event.repository.name}`
-  const snapshot = pullRequestSnapshot(pull, repositoryUrl)
-  const stored = await upsertPullRequest(tx, project, snapshot)
-  if (decision.action === "cancel") {
-    const cancelled = await cancelWaitingJobs(tx, project.workspaceId, { pullRequestId: stored.id }, decision.code)
-    return { outcome: cancelled > 0 ? "cancelled" : "ignored", reason: decision.code }
-  }
-  if (decision.action === "ignore") return { outcome: "ignored", reason: decision.reason }
-  if (decision.action !== "enqueue") throw new Error(`a pull request event does not lead to ${decision.action}`)
-  // Deliveries come in any order: one that was overtaken says nothing that is not known better.
-  if (!stored.isNewest) return { outcome: "ignored", reason: "overtaken" }
-  const job = await enqueueJob(tx, {
-    workspaceId: project.workspaceId,
-    pullRequestId: stored.id,
-    headSha: pull.headSha,
-    baseSha: pull.baseSha,
-    headUpdatedAt: snapshot.updatedAt,
-    kind: project.settings.reviewKind,
-    cause: "event",
-    debounceMs: decision.debounceMs,
-    priority: AUTOMATIC_PRIORITY,
-  })
-  return { outcome: "queued", reason: null, jobId: job.jobId }
 }

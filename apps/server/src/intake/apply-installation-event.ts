@@ -4,7 +4,8 @@ import { type RepositorySnapshot, recordRepositories } from "@galley/store/insta
 import { removeInstallation } from "@galley/store/installations/remove-installation"
 import { removeRepositories } from "@galley/store/installations/remove-repositories"
 import { setInstallationSuspended } from "@galley/store/installations/set-installation-suspended"
-import type { DeliveryVerdict, IntakeTarget } from "@galley/store/intake/with-intake"
+import type { IntakeTarget } from "@galley/store/intake/read-target"
+import type { DeliveryVerdict } from "@galley/store/intake/with-intake"
 import type { Transaction } from "@galley/store/transaction"
 import type { ServerContext } from "../context.ts"
 

@@ -58,9 +58,16 @@ test("queues an edit only when the base changed", () => {
 })
 
 test("does not review a reopened pull request again at the same head", () => {
-  expect(decideDelivery(pullRequest("reopened"), facts({}, { pullRequest: { lastReviewedSha: HEAD } }))).toMatchObject({
-    reason: "already_reviewed",
-  })
+  const known = { headSha: HEAD, lastReviewedSha: HEAD, reconciledAt: null }
+  expect(decideDelivery(pullRequest("reopened"), facts({}, { pullRequest: known }))).toMatchObject({ reason: "already_reviewed" })
+})
+
+test("takes an event that the reconciler forestalled for overtaken, but not one of another head or moment", () => {
+  const known = { headSha: HEAD, lastReviewedSha: null, reconciledAt: "2026-11-01T00:00:00+00:00" }
+  const decide = (over: Partial<typeof known>) => decideDelivery(pullRequest("opened"), facts({}, { pullRequest: { ...known, ...over } }))
+  expect(decide({})).toEqual({ action: "ignore", reason: "overtaken" })
+  expect(decide({ headSha: "c".repeat(40) })).toMatchObject({ action: "enqueue" })
+  expect(decide({ reconciledAt: "2026-10-31T23:59:59+00:00" })).toMatchObject({ action: "enqueue" })
 })
 
 test("leaves drafts alone unless the project wants them", () => {

@@ -29,7 +29,7 @@ export type IgnoreReason =
 export type DeliveryFacts = Readonly<{
   installation: Readonly<{ suspended: boolean }> | null
   project: Readonly<{ settings: ProjectSettings }> | null
-  pullRequest: Readonly<{ lastReviewedSha: Sha | null }> | null
+  pullRequest: Readonly<{ headSha: Sha; lastReviewedSha: Sha | null; reconciledAt: string | null }> | null
 }>
 
 export type DeliveryDecision =
@@ -58,16 +58,33 @@ const TRIGGERS = {
 
 const isTrigger = (action: string): action is keyof typeof TRIGGERS => Object.hasOwn(TRIGGERS, action)
 
+/** Why a pull request as it is now is not reviewed by itself, whatever brought it up; null when it is. Pure. */
+export function pullRequestObstacle(
+  pull: Pick<PullRequestEvent["pullRequest"], "open" | "draft" | "authorIsBot">,
+  settings: ProjectSettings,
+): IgnoreReason | null {
+  if (!settings.active) return "inactive_project"
+  if (!pull.open) return "closed"
+  if (pull.draft && !settings.reviewDrafts) return "draft"
+  return pull.authorIsBot && !settings.reviewBotPullRequests ? "bot_author" : null
+}
+
 function decidePullRequest(event: PullRequestEvent, settings: ProjectSettings, facts: DeliveryFacts): DeliveryDecision {
   if (event.action === "closed") return { action: "cancel", code: "pull_request_closed" }
   if (event.action === "converted_to_draft" && !settings.reviewDrafts) return { action: "cancel", code: "pull_request_draft" }
   if (!isTrigger(event.action)) return ignore("action_not_used")
   if (event.action === "edited" && !event.baseChanged) return ignore("base_unchanged")
-  if (!event.pullRequest.open) return ignore("closed")
-  if (event.pullRequest.draft && !settings.reviewDrafts) return ignore("draft")
-  if (event.pullRequest.authorIsBot && !settings.reviewBotPullRequests) return ignore("bot_author")
+  const obstacle = pullRequestObstacle(event.pullRequest, settings)
+  if (obstacle !== null) return ignore(obstacle)
+  if (wasReconciled(event.pullRequest, facts.pullRequest)) return ignore("overtaken")
   if (event.action === "reopened" && facts.pullRequest?.lastReviewedSha === event.pullRequest.headSha) return ignore("already_reviewed")
   return { action: "enqueue", trigger: TRIGGERS[event.action], debounceMs: settings.debounceSeconds * 1_000 }
+}
+
+/** Whether the reconciler has read the pull request from GitHub as this event describes it, and queued what it called for. */
+function wasReconciled(pull: PullRequestEvent["pullRequest"], known: DeliveryFacts["pullRequest"]): boolean {
+  if (known === null || known.reconciledAt === null) return false
+  return known.headSha === pull.headSha && Date.parse(known.reconciledAt) === Date.parse(pull.updatedAt)
 }
 
 function decideComment(event: Extract<WebhookEvent, { type: "comment" }>): DeliveryDecision {

@@ -2,11 +2,12 @@ import { errorCode, GalleyError } from "@galley/contract/errors"
 import { MAX_WEBHOOK_BYTES } from "@galley/contract/limits"
 import { verifySignature } from "@galley/github/verify-signature"
 import { parseWebhookEvent } from "@galley/github/webhook-event"
+import { takeDelivery } from "@galley/store/intake/take-delivery"
 import { type Delivery, type DeliveryVerdict, withIntake } from "@galley/store/intake/with-intake"
 import { Hono } from "hono"
 import type { ServerContext } from "../context.ts"
 import { errorAnswer } from "../http/error-answer.ts"
-import { applyDecision } from "./apply-decision.ts"
+import { applyDecision, decideStep } from "./apply-decision.ts"
 import { readBody } from "./read-body.ts"
 
 const BODY_TIMEOUT_MS = 10_000
@@ -54,7 +55,7 @@ export function webhookRoute(context: ServerContext): Hono {
         throw new GalleyError("webhook_signature_invalid", "the signature does not match the body")
       }
       const { deliveryId, event } = headersOf(c.req.raw)
-      const verdict = await takeDelivery(
+      const verdict = await take(
         context,
         deliveryId,
         event,
@@ -71,7 +72,7 @@ export function webhookRoute(context: ServerContext): Hono {
   })
 }
 
-async function takeDelivery(
+async function take(
   context: ServerContext,
   deliveryId: string,
   eventName: string,
@@ -88,10 +89,12 @@ async function takeDelivery(
     githubRepositoryId: event.repository?.id ?? null,
     pullRequestNumber: event.type === "pull_request" ? event.pullRequest.number : event.type === "comment" ? event.number : null,
   }
-  const taken = await withinDeadline(() =>
-    withIntake(context.store, delivery, async (tx, target) =>
-      foreign ? { outcome: "ignored", reason: "unknown_host" } : applyDecision(context, tx, deliveryId, event, target),
-    ),
+  const { store, config } = context
+  const ofStranger = { step: { action: "ignore" as const, reason: "unknown_host" }, pullRequest: null }
+  const taken = await withinDeadline(
+    async () =>
+      (await takeDelivery(store, delivery, (target) => (foreign ? ofStranger : decideStep(event, target, config.github.webUrl)))) ??
+      (await withIntake(store, delivery, (tx, target) => applyDecision(context, tx, deliveryId, event, target))),
   )
   if (taken.duplicate) return { outcome: "duplicate", reason: "delivery_repeated" }
   const { duplicate: _, ...verdict } = taken

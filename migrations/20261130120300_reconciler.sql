@@ -1,0 +1,131 @@
+-- What GitHub knows and Galley may have missed: deliveries that never arrived, heads that no event announced, and the state of
+-- installations and repositories. And what stays of usage when old runs are removed.
+
+alter table installations
+  add column permissions jsonb not null default '{}' check (jsonb_typeof(permissions) = 'object'),
+  -- GitHub's `updated_at` of the newest event: events come in any order, and late ones must not undo newer ones.
+  add column changed_at timestamptz;
+
+alter table projects
+  -- Until an event says otherwise, nobody outside is assumed to see a repository.
+  add column private boolean not null default true,
+  -- Older pull requests that were never reviewed are not taken up by the reconciler. Null: no such limit.
+  add column activated_at timestamptz;
+update projects set activated_at = now() where settings -> 'active' = 'true';
+
+alter table pull_requests
+  -- GitHub's `updated_at` when the reconciler read the pull request: an event of that moment tells nothing new.
+  add column reconciled_at timestamptz;
+
+-- Deliveries that GitHub lists and `webhook_deliveries` lacked when they were listed. No foreign keys, as there.
+create table missed_deliveries (
+  host_id uuid not null,
+  delivery_id text not null,
+  -- GitHub's id of the newest attempt (digits; it may not fit a JavaScript number): what is asked to be sent again.
+  attempt_id text not null,
+  event text not null,
+  delivered_at timestamptz not null,
+  -- Some attempt was answered with 2xx: it is not lost, whoever took it.
+  succeeded boolean not null,
+  requests integer not null default 0,
+  requested_at timestamptz,
+  primary key (host_id, delivery_id)
+);
+
+-- How far GitHub's list of deliveries was read. A pass goes from the newest delivery back to where the last complete pass began.
+create table delivery_scans (
+  host_id uuid primary key,
+  -- Where the pass under way goes on; null when none is.
+  cursor text,
+  pass_started_at timestamptz,
+  page_read_at timestamptz,
+  -- Start of the last complete pass.
+  scanned_until timestamptz
+);
+
+-- How far the open pull requests of a project were compared with its jobs.
+create table project_scans (
+  project_id uuid primary key references projects on delete cascade,
+  -- Page that the pass under way reads next; 1 when none is.
+  page integer not null default 1,
+  -- When the last pass over all pages ended, or was given up.
+  ended_at timestamptz
+);
+
+-- The logical model a run was leased with; null for runs of earlier versions.
+alter table review_runs add column model text;
+
+-- Usage of all runs that started on a day (UTC). Outlives the runs.
+create table usage_days (
+  workspace_id uuid not null references workspaces on delete cascade,
+  day date not null,
+  review_kind text not null check (review_kind in ('diff', 'dynamic')),
+  -- Empty for runs whose model is not known.
+  model text not null,
+  runs integer not null,
+  failed_runs integer not null,
+  model_calls bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  -- Of the runs with a known price; `unpriced_runs` used the model without one.
+  cost_usd double precision not null,
+  unpriced_runs integer not null,
+  primary key (workspace_id, day, review_kind, model)
+);
+
+-- As before, and a job whose installation, repository or project was switched off while it ran does not wait again:
+-- nothing that waits belongs to them.
+create or replace function settle_review_attempt(
+  settled uuid, run_outcome text, run_code text, run_detail text, counted boolean, retry_after interval
+) returns text language plpgsql as $$
+declare
+  job review_jobs;
+  project projects;
+  installation installations;
+  pull_request_open boolean;
+  next_state text := 'waiting';
+  next_code text;
+  next_detail text := run_detail;
+  failed_attempts integer;
+begin
+  select * into strict job from review_jobs where id = settled for update;
+  select * into strict project from projects where id = job.project_id;
+  select * into strict installation from installations where id = project.installation_id;
+  select open into strict pull_request_open from pull_requests where id = job.pull_request_id;
+  failed_attempts := job.failures + counted::integer;
+
+  if job.cancel_code is not null then
+    next_state := 'cancelled'; next_code := job.cancel_code;
+  elsif retry_after is null then
+    next_state := 'failed'; next_code := run_code;
+  elsif not pull_request_open then
+    next_state := 'cancelled'; next_code := 'pull_request_closed';
+  elsif installation.removed_at is not null then
+    next_state := 'cancelled'; next_code := 'installation_gone';
+  elsif installation.suspended_at is not null then
+    next_state := 'cancelled'; next_code := 'installation_suspended';
+  elsif project.removed_at is not null then
+    next_state := 'cancelled'; next_code := 'repository_gone';
+  elsif not coalesce((project.settings ->> 'active')::boolean, false) then
+    next_state := 'cancelled'; next_code := 'project_inactive';
+  elsif exists (select from review_jobs w where w.pull_request_id = job.pull_request_id and w.state = 'waiting') then
+    next_state := 'superseded'; next_code := 'head_superseded';
+  elsif failed_attempts >= 3 then
+    next_state := 'failed'; next_code := 'attempts_exhausted'; next_detail := concat_ws(': ', run_code, run_detail);
+  elsif job.review_kind <> coalesce(project.settings ->> 'reviewKind', 'diff') then
+    next_state := 'cancelled'; next_code := 'review_kind_changed';
+  end if;
+
+  update review_jobs set
+    state = next_state, code = next_code, detail = next_detail, failures = failed_attempts,
+    lease_token_hash = null, lease_expires_at = null,
+    run_after = clock_timestamp() + coalesce(retry_after, interval '0'),
+    first_queued_at = clock_timestamp(),
+    finished_at = case when next_state = 'waiting' then null else clock_timestamp() end
+  where id = job.id;
+  update review_runs set
+    outcome = case when next_state in ('cancelled', 'superseded') then next_state else run_outcome end,
+    code = coalesce(run_code, next_code), detail = run_detail, ended_at = clock_timestamp()
+  where id = job.run_id;
+  return next_state;
+end $$;

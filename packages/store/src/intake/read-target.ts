@@ -1,0 +1,63 @@
+import { ProjectSettings } from "@galley/contract/settings"
+import type { Query } from "../database.ts"
+import type { Delivery } from "./with-intake.ts"
+
+export interface IntakeInstallation {
+  id: string
+  workspaceId: string
+  suspended: boolean
+  removed: boolean
+}
+
+export interface IntakeProject {
+  id: string
+  workspaceId: string
+  /** Installation that owns it; an event of another installation concerns a stranger. */
+  installationId: string
+  settings: ProjectSettings
+  removed: boolean
+}
+
+export interface KnownPullRequest {
+  id: string
+  headSha: string
+  baseSha: string
+  lastReviewedSha: string | null
+  /** GitHub's `updated_at` (ISO) when the reconciler read the pull request at this head and queued it; null when it did not. */
+  reconciledAt: string | null
+}
+
+/** What the database knows about where a delivery belongs. */
+export interface IntakeTarget {
+  installation: IntakeInstallation | null
+  project: IntakeProject | null
+  pullRequest: KnownPullRequest | null
+  /** Stands for the state of installation and project: another text as soon as one of them was written. */
+  version: string
+}
+
+interface TargetRow {
+  installation: IntakeInstallation | null
+  project: (Omit<IntakeProject, "settings"> & { settings: unknown }) | null
+  pullRequest: KnownPullRequest | null
+  version: string
+}
+
+/** Reads the target of a delivery in one statement. Nothing is locked. */
+export async function readTarget(sql: Query, delivery: Delivery): Promise<IntakeTarget> {
+  // xmin is the transaction that wrote a row last: locks leave it alone.
+  const [row] = await sql<[TargetRow]>`
+    select
+      case when i.id is not null then jsonb_build_object('id', i.id, 'workspaceId', i.workspace_id,
+        'suspended', i.suspended_at is not null, 'removed', i.removed_at is not null) end as installation,
+      case when p.id is not null then jsonb_build_object('id', p.id, 'workspaceId', p.workspace_id,
+        'installationId', p.installation_id, 'settings', p.settings, 'removed', p.removed_at is not null) end as project,
+      case when q.id is not null then jsonb_build_object('id', q.id, 'headSha', q.head_sha, 'baseSha', q.base_sha,
+        'lastReviewedSha', q.last_reviewed_sha, 'reconciledAt', q.reconciled_at) end as "pullRequest",
+      concat(i.xmin, ' ', p.xmin) as version
+    from (values (${delivery.hostId}::uuid)) host (id)
+    left join installations i on i.host_id = host.id and i.github_installation_id = ${delivery.githubInstallationId}
+    left join projects p on p.host_id = host.id and p.github_repository_id = ${delivery.githubRepositoryId}
+    left join pull_requests q on q.project_id = p.id and q.number = ${delivery.pullRequestNumber}`
+  return { ...row, project: row.project && { ...row.project, settings: ProjectSettings.parse(row.project.settings) } }
+}
