@@ -10,6 +10,16 @@ export const taskQueues = {
 } as const
 export type TaskQueue = (typeof taskQueues)[keyof typeof taskQueues]
 
+/** Queues of work that the clock starts. A run that fails is not tried again: the next one goes on where it stopped. */
+export const scheduledQueues = {
+  reconcileDeliveries: "reconcile-deliveries",
+  reconcileHeads: "reconcile-heads",
+  reconcileInstallations: "reconcile-installations",
+  rollUpUsage: "roll-up-usage",
+  sweep: "sweep",
+} as const
+export type ScheduledQueue = (typeof scheduledQueues)[keyof typeof scheduledQueues]
+
 /** Tasks that failed for good, kept for operators. */
 export const deadTaskQueue = "dead-tasks"
 export const TASK_SCHEMA = "pgboss"
@@ -28,6 +38,9 @@ const queueOptions = {
   deadLetter: deadTaskQueue,
 }
 
+/** One run at a time over all servers: a start that comes while one waits or works is left out. */
+const scheduledQueueOptions = { policy: "exclusive", retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 3_600 }
+
 /** A pg-boss with its own small pool; a long task must not hold a connection of the hot paths. */
 export function createTaskRunner(url: string, options: { migrate: boolean; applicationName: string }): PgBoss {
   return new PgBoss({
@@ -45,6 +58,9 @@ export async function createTaskQueues(boss: PgBoss): Promise<void> {
   if (!existing.has(deadTaskQueue)) await boss.createQueue(deadTaskQueue)
   for (const name of Object.values(taskQueues)) {
     if (!existing.has(name)) await boss.createQueue(name, queueOptions)
+  }
+  for (const name of Object.values(scheduledQueues)) {
+    if (!existing.has(name)) await boss.createQueue(name, scheduledQueueOptions)
   }
 }
 

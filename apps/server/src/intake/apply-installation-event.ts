@@ -1,18 +1,26 @@
 import type { WebhookEvent, WebhookRepository } from "@galley/github/webhook-event"
+import { noteInstallationChange } from "@galley/store/installations/note-installation-change"
 import { recordInstallation } from "@galley/store/installations/record-installation"
 import { type RepositorySnapshot, recordRepositories } from "@galley/store/installations/record-repositories"
 import { removeInstallation } from "@galley/store/installations/remove-installation"
 import { removeRepositories } from "@galley/store/installations/remove-repositories"
 import { setInstallationSuspended } from "@galley/store/installations/set-installation-suspended"
+import { updateRepository } from "@galley/store/installations/update-repository"
 import type { IntakeTarget } from "@galley/store/intake/read-target"
 import type { DeliveryVerdict } from "@galley/store/intake/with-intake"
 import type { Transaction } from "@galley/store/transaction"
 import type { ServerContext } from "../context.ts"
 
+type EventOf<T extends WebhookEvent["type"]> = Extract<WebhookEvent, { type: T }>
+
 const accepted = (reason: string): DeliveryVerdict => ({ outcome: "accepted", reason })
+const overtaken: DeliveryVerdict = { outcome: "ignored", reason: "overtaken" }
 
 /** A repository as a project of the configured GitHub host. */
-export function repositorySnapshot(webUrl: string, repository: Pick<WebhookRepository, "id" | "owner" | "name">): RepositorySnapshot {
+export function repositorySnapshot(
+  webUrl: string,
+  repository: Pick<WebhookRepository, "id" | "owner" | "name" | "private">,
+): RepositorySnapshot {
   const address = `${webUrl}/${repository.owner}/${repository.name}`
   return {
     githubRepositoryId: repository.id,
@@ -20,59 +28,89 @@ export function repositorySnapshot(webUrl: string, repository: Pick<WebhookRepos
     name: repository.name,
     webUrl: address,
     gitUrl: `${address}.git`,
+    private: repository.private,
   }
 }
 
-/** Keeps what an event says about installations and repositories. New projects are inactive until somebody activates them. */
+/**
+ * Keeps what an event says about installations and repositories. New projects are inactive until somebody activates them. What an event of
+ * the wrong moment leaves wrong, the hourly look at GitHub's own lists puts right.
+ */
 export async function applyInstallationEvent(
   context: ServerContext,
   tx: Transaction,
   event: WebhookEvent,
   target: IntakeTarget,
 ): Promise<DeliveryVerdict> {
-  const { hostId, config, workspaceId } = context
-  const snapshots = (repositories: readonly WebhookRepository[]) =>
-    repositories.map((repository) => repositorySnapshot(config.github.webUrl, repository))
-  if (event.type === "installation") {
-    const known = target.installation
-    if (event.action === "deleted") {
-      if (known !== null) await removeInstallation(tx, known)
-      return accepted("installation_removed")
-    }
-    if (event.action === "suspend") {
-      if (known !== null) await setInstallationSuspended(tx, known, true)
-      return accepted("installation_suspended")
-    }
-    const installation = await recordInstallation(tx, workspaceId, {
-      hostId,
-      githubInstallationId: event.installationId ?? 0,
-      accountLogin: event.account,
-    })
-    await recordRepositories(tx, { ...installation, hostId }, snapshots(event.repositories))
-    return accepted("installation_recorded")
-  }
-  if (event.type === "installation_repositories") {
-    const installation = await recordInstallation(tx, workspaceId, {
-      hostId,
-      githubInstallationId: event.installationId ?? 0,
-      accountLogin: event.account,
-    })
-    await recordRepositories(tx, { ...installation, hostId }, snapshots(event.added))
-    await removeRepositories(tx, { ...installation, hostId }, event.removed)
-    return accepted("repositories_recorded")
-  }
-  return applyRepositoryEvent(context, tx, event, target)
+  if (event.type === "installation") return applyToInstallation(context, tx, event, target.installation)
+  if (event.type === "installation_repositories") return applyToRepositories(context, tx, event, target.installation)
+  if (event.type === "repository") return applyToRepository(context, tx, event, target.project)
+  throw new Error(`${event.type} says nothing of an installation`)
 }
 
-async function applyRepositoryEvent(
+async function applyToInstallation(
+  context: ServerContext,
+  tx: Transaction,
+  event: EventOf<"installation">,
+  known: IntakeTarget["installation"],
+): Promise<DeliveryVerdict> {
+  const { hostId, config, workspaceId } = context
+  if (known !== null && !(await noteInstallationChange(tx, known, event.changedAt))) return overtaken
+  if (event.action === "deleted") {
+    if (known !== null) await removeInstallation(tx, known)
+    return accepted("installation_removed")
+  }
+  if (event.action === "suspend") {
+    if (known !== null) await setInstallationSuspended(tx, known, true)
+    return accepted("installation_suspended")
+  }
+  const installation = await recordInstallation(tx, workspaceId, {
+    hostId,
+    githubInstallationId: event.installationId ?? 0,
+    accountLogin: event.account,
+    permissions: event.permissions,
+  })
+  if (known === null) await noteInstallationChange(tx, installation, event.changedAt)
+  if (event.suspended) await setInstallationSuspended(tx, installation, true)
+  const snapshots = event.repositories.map((repository) => repositorySnapshot(config.github.webUrl, repository))
+  await recordRepositories(tx, { ...installation, hostId }, snapshots)
+  return accepted("installation_recorded")
+}
+
+/** Says nothing of whether the installation is suspended. */
+async function applyToRepositories(
+  context: ServerContext,
+  tx: Transaction,
+  event: EventOf<"installation_repositories">,
+  known: IntakeTarget["installation"],
+): Promise<DeliveryVerdict> {
+  const { hostId, config, workspaceId } = context
+  if (known?.removed) return overtaken
+  const snapshot = { hostId, githubInstallationId: event.installationId ?? 0, accountLogin: event.account }
+  const { id, workspaceId: owner } = known ?? (await recordInstallation(tx, workspaceId, snapshot))
+  const installation = { id, workspaceId: owner, hostId }
+  const added = event.added.map((repository) => repositorySnapshot(config.github.webUrl, repository))
+  await recordRepositories(tx, installation, added)
+  await removeRepositories(tx, installation, event.removed)
+  return accepted("repositories_recorded")
+}
+
+async function applyToRepository(
   { hostId, config }: ServerContext,
   tx: Transaction,
-  event: WebhookEvent,
-  { project }: IntakeTarget,
+  event: EventOf<"repository">,
+  project: IntakeTarget["project"],
 ): Promise<DeliveryVerdict> {
-  if (event.type !== "repository" || project === null) return { outcome: "ignored", reason: "unknown_repository" }
-  const owner = { id: project.installationId, workspaceId: project.workspaceId, hostId }
-  if (event.action === "deleted" || event.action === "archived") await removeRepositories(tx, owner, [event.repository.id])
-  else await recordRepositories(tx, owner, [repositorySnapshot(config.github.webUrl, event.repository)])
+  if (project === null) return { outcome: "ignored", reason: "unknown_repository" }
+  const installation = { id: project.installationId, workspaceId: project.workspaceId, hostId }
+  const snapshot = repositorySnapshot(config.github.webUrl, event.repository)
+  // A new owner has an installation of his own, or none: the project is no longer this one's. Where it is, that installation says.
+  const leaves = event.action === "transferred" && event.installationId === null
+  if (event.action === "unarchived") await recordRepositories(tx, installation, [snapshot])
+  else await updateRepository(tx, project, snapshot)
+  // Nothing can be written to an archived one.
+  if (event.action === "deleted" || event.archived || event.action === "archived" || leaves) {
+    await removeRepositories(tx, installation, [event.repository.id])
+  }
   return accepted(`repository_${event.action}`)
 }

@@ -44,7 +44,7 @@ const ignore = (reason: IgnoreReason): DeliveryDecision => ({ action: "ignore", 
 
 const COMMANDERS = new Set(["OWNER", "MEMBER", "COLLABORATOR"])
 const INSTALLATION_ACTIONS = new Set(["created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"])
-const REPOSITORY_ACTIONS = new Set(["renamed", "privatized", "publicized", "deleted", "archived", "unarchived"])
+const REPOSITORY_ACTIONS = new Set(["renamed", "transferred", "privatized", "publicized", "deleted", "archived", "unarchived"])
 
 type PullRequestEvent = Extract<WebhookEvent, { type: "pull_request" }>
 
