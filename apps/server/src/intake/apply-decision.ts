@@ -16,7 +16,7 @@ import { pullRequestSnapshot } from "./pull-request-snapshot.ts"
  * @returns null for a command or what changes an installation: `applyDecision` is for these
  */
 export function decideStep(event: WebhookEvent, target: IntakeTarget, webUrl: string): DecidedDelivery | null {
-  const facts = factsOf(target)
+  const facts = factsOf(event, target)
   const step = stepOf(decideDelivery(event, facts))
   if (step === null) return null
   // What an event says of its pull request is kept whatever is decided, as far as the project is ours to know.
@@ -38,7 +38,7 @@ export async function applyDecision(
   event: WebhookEvent,
   target: IntakeTarget,
 ): Promise<DeliveryVerdict> {
-  const decision = decideDelivery(event, factsOf(target))
+  const decision = decideDelivery(event, factsOf(event, target))
   if (decision.action === "ignore") return { outcome: "ignored", reason: decision.reason }
   if (decision.action !== "resolve_command") return applyInstallationEvent(context, tx, event, target)
   if (event.type !== "comment" || target.project === null) throw new Error("a command has a comment and a project")
@@ -50,10 +50,14 @@ export async function applyDecision(
   return { outcome: "accepted", reason: "command" }
 }
 
-/** A project counts only for an event of the installation that owns it, so that tenants are never mixed. */
-function factsOf({ installation, project, pullRequest }: IntakeTarget): DeliveryFacts {
+/**
+ * A project counts only for an event of the installation that owns it, or of none, so that tenants are never mixed; a removed one only for
+ * what its repository tells of itself.
+ */
+function factsOf(event: WebhookEvent, { installation, project, pullRequest }: IntakeTarget): DeliveryFacts {
   const known = installation !== null && !installation.removed ? installation : null
-  const ours = project !== null && !project.removed && (known === null || project.installationId === known.id) ? project : null
+  const isOwned = event.installationId === null || project?.installationId === installation?.id
+  const ours = project !== null && isOwned && (!project.removed || event.type === "repository") ? project : null
   return {
     installation: known === null ? null : { suspended: known.suspended },
     project: ours === null ? null : { settings: ours.settings },

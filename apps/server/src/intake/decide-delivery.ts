@@ -25,11 +25,13 @@ export type IgnoreReason =
   | "overtaken"
   | "unknown_host"
 
+type KnownPullRequest = Readonly<{ headSha: Sha; lastReviewedSha: Sha | null; updatedAt: string; reconciledAt: string | null }>
+
 /** What is known of the delivery's installation, repository and pull request, read in the transaction that decides. */
 export type DeliveryFacts = Readonly<{
   installation: Readonly<{ suspended: boolean }> | null
   project: Readonly<{ settings: ProjectSettings }> | null
-  pullRequest: Readonly<{ headSha: Sha; lastReviewedSha: Sha | null; reconciledAt: string | null }> | null
+  pullRequest: KnownPullRequest | null
 }>
 
 export type DeliveryDecision =
@@ -70,6 +72,10 @@ export function pullRequestObstacle(
 }
 
 function decidePullRequest(event: PullRequestEvent, settings: ProjectSettings, facts: DeliveryFacts): DeliveryDecision {
+  // Deliveries come in any order: one that was overtaken says nothing that is not known better.
+  if (facts.pullRequest !== null && Date.parse(event.pullRequest.updatedAt) < Date.parse(facts.pullRequest.updatedAt)) {
+    return ignore("overtaken")
+  }
   if (event.action === "closed") return { action: "cancel", code: "pull_request_closed" }
   if (event.action === "converted_to_draft" && !settings.reviewDrafts) return { action: "cancel", code: "pull_request_draft" }
   if (!isTrigger(event.action)) return ignore("action_not_used")
@@ -82,7 +88,7 @@ function decidePullRequest(event: PullRequestEvent, settings: ProjectSettings, f
 }
 
 /** Whether the reconciler has read the pull request from GitHub as this event describes it, and queued what it called for. */
-function wasReconciled(pull: PullRequestEvent["pullRequest"], known: DeliveryFacts["pullRequest"]): boolean {
+function wasReconciled(pull: PullRequestEvent["pullRequest"], known: KnownPullRequest | null): boolean {
   if (known === null || known.reconciledAt === null) return false
   return known.headSha === pull.headSha && Date.parse(known.reconciledAt) === Date.parse(pull.updatedAt)
 }

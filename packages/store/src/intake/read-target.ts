@@ -23,6 +23,8 @@ export interface KnownPullRequest {
   headSha: string
   baseSha: string
   lastReviewedSha: string | null
+  /** GitHub's `updated_at` (ISO) of what is known. */
+  updatedAt: string
   /** GitHub's `updated_at` (ISO) when the reconciler read the pull request at this head and queued it; null when it did not. */
   reconciledAt: string | null
 }
@@ -43,21 +45,36 @@ interface TargetRow {
   version: string
 }
 
-/** Reads the target of a delivery in one statement. Nothing is locked. */
-export async function readTarget(sql: Query, delivery: Delivery): Promise<IntakeTarget> {
+/** Reads the targets of deliveries, in their order, in one statement. Nothing is locked. */
+export async function readTargets(sql: Query, deliveries: readonly Delivery[]): Promise<IntakeTarget[]> {
+  const asked = deliveries.map(({ hostId, githubInstallationId, githubRepositoryId, pullRequestNumber }) => ({
+    host: hostId,
+    installation: githubInstallationId,
+    repository: githubRepositoryId,
+    number: pullRequestNumber,
+  }))
   // xmin is the transaction that wrote a row last: locks leave it alone.
-  const [row] = await sql<[TargetRow]>`
+  const rows = await sql<TargetRow[]>`
     select
       case when i.id is not null then jsonb_build_object('id', i.id, 'workspaceId', i.workspace_id,
         'suspended', i.suspended_at is not null, 'removed', i.removed_at is not null) end as installation,
       case when p.id is not null then jsonb_build_object('id', p.id, 'workspaceId', p.workspace_id,
         'installationId', p.installation_id, 'settings', p.settings, 'removed', p.removed_at is not null) end as project,
       case when q.id is not null then jsonb_build_object('id', q.id, 'headSha', q.head_sha, 'baseSha', q.base_sha,
-        'lastReviewedSha', q.last_reviewed_sha, 'reconciledAt', q.reconciled_at) end as "pullRequest",
+        'lastReviewedSha', q.last_reviewed_sha, 'updatedAt', q.updated_at, 'reconciledAt', q.reconciled_at) end as "pullRequest",
       concat(i.xmin, ' ', p.xmin) as version
-    from (values (${delivery.hostId}::uuid)) host (id)
-    left join installations i on i.host_id = host.id and i.github_installation_id = ${delivery.githubInstallationId}
-    left join projects p on p.host_id = host.id and p.github_repository_id = ${delivery.githubRepositoryId}
-    left join pull_requests q on q.project_id = p.id and q.number = ${delivery.pullRequestNumber}`
-  return { ...row, project: row.project && { ...row.project, settings: ProjectSettings.parse(row.project.settings) } }
+    from rows from (jsonb_to_recordset(${sql.json(asked)}) as (host uuid, installation bigint, repository bigint, number integer))
+      with ordinality d (host, installation, repository, number, place)
+    left join installations i on i.host_id = d.host and i.github_installation_id = d.installation
+    left join projects p on p.host_id = d.host and p.github_repository_id = d.repository
+    left join pull_requests q on q.project_id = p.id and q.number = d.number
+    order by d.place`
+  return rows.map((row) => ({ ...row, project: row.project && { ...row.project, settings: ProjectSettings.parse(row.project.settings) } }))
+}
+
+/** Reads the target of one delivery. */
+export async function readTarget(sql: Query, delivery: Delivery): Promise<IntakeTarget> {
+  const [target] = await readTargets(sql, [delivery])
+  if (target === undefined) throw new Error("a delivery has a target")
+  return target
 }
