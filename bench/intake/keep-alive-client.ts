@@ -47,6 +47,9 @@ function statusOfWhole(text: string): number | null {
   const head = text.slice(0, end).toLowerCase()
   const status = Number(head.slice(9, 12))
   const length = /\r\ncontent-length: (\d+)/.exec(head)?.[1]
-  const whole = length === undefined ? /\r\ntransfer-encoding: chunked/.test(head) && text.endsWith("0\r\n\r\n") : text.length >= end + 4 + Number(length)
+  const whole =
+    length === undefined
+      ? /\r\ntransfer-encoding: chunked/.test(head) && text.endsWith("0\r\n\r\n")
+      : text.length >= end + 4 + Number(length)
   return whole || status === 204 ? status : null
 }

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
 import type { FakeGitHub } from "@galley/fake-github"
+import type { Sql } from "postgres"
 import { type Server, startServer } from "./start-server.ts"
 
 const repository = new URL("../..", import.meta.url).pathname
@@ -35,4 +37,14 @@ export function startGalleyServer(options: {
     MODEL: "none",
   })
   return startServer(argv, environment, options.logFile)
+}
+
+/** Waits until the server knows the one repository of the fake GitHub, and activates its project with default settings. */
+export async function activateProject(sql: Sql): Promise<{ id: string; workspaceId: string }> {
+  for (;;) {
+    const [project] = await sql<[{ id: string; workspaceId: string }?]>`
+      update projects set settings = '{"active": true}' returning id, workspace_id as "workspaceId"`
+    if (project !== undefined) return project
+    await delay(50)
+  }
 }

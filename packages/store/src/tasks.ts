@@ -72,8 +72,23 @@ export async function sendTask(
   data: TaskData,
   options: TaskOptions = {},
 ): Promise<void> {
-  const executeSql = async (text: string, values?: unknown[]) => ({
-    rows: await sql.unsafe(text, values as Parameters<TransactionSql["unsafe"]>[1]),
-  })
-  await boss.send(queue, data, { ...options, db: { executeSql } })
+  await boss.send(queue, data, { ...options, db: within(sql) })
+}
+
+/** Stores several tasks in one statement of the caller's transaction. */
+export async function sendTasks(boss: PgBoss, sql: TransactionSql, queue: TaskQueue, data: readonly TaskData[]): Promise<void> {
+  await boss.insert(
+    queue,
+    data.map((one) => ({ data: one })),
+    { db: within(sql) },
+  )
+}
+
+/** The transaction in the words of pg-boss. Its statements are few and long, so they are prepared. */
+function within(sql: TransactionSql) {
+  return {
+    executeSql: async (text: string, values?: unknown[]) => ({
+      rows: await sql.unsafe(text, values as Parameters<TransactionSql["unsafe"]>[1], { prepare: true }),
+    }),
+  }
 }

@@ -2,7 +2,7 @@ import { errorCode, GalleyError } from "@galley/contract/errors"
 import { MAX_WEBHOOK_BYTES } from "@galley/contract/limits"
 import { verifySignature } from "@galley/github/verify-signature"
 import { parseWebhookEvent } from "@galley/github/webhook-event"
-import { takeDelivery } from "@galley/store/intake/take-delivery"
+import { type Intake, openIntake } from "@galley/store/intake/take-delivery"
 import { type Delivery, type DeliveryVerdict, withIntake } from "@galley/store/intake/with-intake"
 import { Hono } from "hono"
 import type { ServerContext } from "../context.ts"
@@ -48,6 +48,7 @@ function isForeignHost(request: Request, webUrl: string): boolean {
  * redelivery works. A repeated delivery id changes nothing.
  */
 export function webhookRoute(context: ServerContext): Hono {
+  const intake = openIntake(context.store)
   return new Hono().post("/webhooks/github", async (c) => {
     try {
       const body = await readBody(c.req.raw, MAX_WEBHOOK_BYTES, BODY_TIMEOUT_MS)
@@ -57,6 +58,7 @@ export function webhookRoute(context: ServerContext): Hono {
       const { deliveryId, event } = headersOf(c.req.raw)
       const verdict = await take(
         context,
+        intake,
         deliveryId,
         event,
         parseJson(body),
@@ -74,6 +76,7 @@ export function webhookRoute(context: ServerContext): Hono {
 
 async function take(
   context: ServerContext,
+  intake: Intake,
   deliveryId: string,
   eventName: string,
   payload: unknown,
@@ -93,7 +96,7 @@ async function take(
   const ofStranger = { step: { action: "ignore" as const, reason: "unknown_host" }, pullRequest: null }
   const taken = await withinDeadline(
     async () =>
-      (await takeDelivery(store, delivery, (target) => (foreign ? ofStranger : decideStep(event, target, config.github.webUrl)))) ??
+      (await intake.take(delivery, (target) => (foreign ? ofStranger : decideStep(event, target, config.github.webUrl)))) ??
       (await withIntake(store, delivery, (tx, target) => applyDecision(context, tx, deliveryId, event, target))),
   )
   if (taken.duplicate) return { outcome: "duplicate", reason: "delivery_repeated" }

@@ -21,7 +21,7 @@ type Waiting = {
 /** The floor under lost notifications: waiting runners look for themselves this often. */
 const POLL_MS = 2_000
 
-export async function openLeaseDesk(context: ServerContext): Promise<LeaseDesk> {
+export async function openLeaseDesk({ store }: Pick<ServerContext, "store">): Promise<LeaseDesk> {
   const waiting = new Set<Waiting>()
   let serving: Promise<void> | null = null
   let again = false
@@ -32,7 +32,7 @@ export async function openLeaseDesk(context: ServerContext): Promise<LeaseDesk> 
     if (asked.length === 0) return
     try {
       const leases = await claimJobs(
-        context.store,
+        store,
         asked.map(({ request }) => request),
       )
       const byRequest = new Map(leases.map((lease) => [lease.requestId, lease]))
@@ -59,7 +59,7 @@ export async function openLeaseDesk(context: ServerContext): Promise<LeaseDesk> 
     })
   }
 
-  const listener: Listener = await listenForJobs(context.store.sql, serve)
+  const listener: Listener = await listenForJobs(store.sql, serve)
   const poll = setInterval(serve, POLL_MS)
 
   return {

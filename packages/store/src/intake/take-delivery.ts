@@ -1,10 +1,11 @@
 import type { GalleyErrorCode } from "@galley/contract/errors"
 import postgres from "postgres"
 import { uuidv7 } from "uuidv7"
+import { createBatcher } from "../batch.ts"
 import type { Store } from "../database.ts"
 import { AUTOMATIC_PRIORITY } from "../queue/job.ts"
 import { wakeJobs } from "../transaction.ts"
-import { type IntakeTarget, readTarget } from "./read-target.ts"
+import { type IntakeTarget, readTargets } from "./read-target.ts"
 import { type PullRequestSnapshot, pullRequestRow } from "./upsert-pull-request.ts"
 import type { Delivery, DeliveryVerdict, TakenDelivery } from "./with-intake.ts"
 
@@ -20,33 +21,65 @@ export interface DecidedDelivery {
   pullRequest: PullRequestSnapshot | null
 }
 
+/** Takes deliveries that need no more than their pull request and that one's waiting job. */
+export interface Intake {
+  /**
+   * Reads what is known of the delivery's target and applies what `decide` (pure) makes of it, with one commit that other deliveries of the
+   * moment share. If installation or project changed in between, nothing was done and `decide` is asked again, so that a decision is never
+   * applied to a state it was not made for. When it throws, nothing is left behind. Null when `decide` says so: the delivery needs
+   * `withIntake`.
+   */
+  take(delivery: Delivery, decide: (target: IntakeTarget) => DecidedDelivery | null): Promise<TakenDelivery | null>
+}
+
 const UNIQUE_VIOLATION = "23505"
 
-/**
- * Takes a delivery in two round trips: one reads its target, one applies what `decide` (pure) made of that and commits. If installation or
- * project changed in between, nothing was done and `decide` is asked again, so that a decision is never applied to a state it was not made
- * for. When it throws, nothing is left behind. Null when `decide` says so: this delivery needs `withIntake`.
- */
-export async function takeDelivery(
-  store: Store,
-  delivery: Delivery,
-  decide: (target: IntakeTarget) => DecidedDelivery | null,
-): Promise<TakenDelivery | null> {
-  for (;;) {
-    const target = await readTarget(store.sql, delivery)
-    const decided = decide(target)
-    if (decided === null) return null
-    const taken = await apply(store, delivery, target, decided)
-    if (taken !== null) return taken
+export function openIntake(store: Store): Intake {
+  const { sql } = store
+  const read = createBatcher<Delivery, IntakeTarget>((deliveries) => readTargets(sql, deliveries))
+  const apply = createBatcher<ReturnType<typeof requestOf>, AppliedRow>(
+    (requests) => sql<AppliedRow[]>`
+      select outcome, reason, job_id as "jobId", delay_ms as "delayMs"
+      from take_deliveries(${sql.json(requests.map((request, place) => ({ ...request, place })))}) order by place`,
+    ({ project_id, pull_request_number, delivery_id }) => (project_id === null ? delivery_id : `${project_id} ${pull_request_number}`),
+  )
+  return {
+    async take(delivery, decide) {
+      for (;;) {
+        const target = await read(delivery)
+        const decided = decide(target)
+        if (decided === null) return null
+        const row = await apply(requestOf(delivery, target, decided)).catch(askAgainAfterTwin)
+        if (row.outcome === "duplicate") return { duplicate: true }
+        if (row.outcome === "changed") continue
+        if (row.outcome !== "queued") return { duplicate: false, outcome: row.outcome, reason: row.reason }
+        wakeJobs(store, row.delayMs)
+        return { duplicate: false, outcome: row.outcome, reason: row.reason, jobId: row.jobId }
+      }
+    },
   }
 }
 
-/** Null when the target is no longer what was read. */
-async function apply(store: Store, delivery: Delivery, target: IntakeTarget, decided: DecidedDelivery): Promise<TakenDelivery | null> {
-  const { sql } = store
-  const { project, installation } = target
-  const { pullRequest } = decided
-  const said = {
+interface AppliedRow {
+  outcome: DeliveryVerdict["outcome"] | "duplicate" | "changed"
+  reason: string | null
+  /** With `delayMs`, of a queued delivery alone. */
+  jobId: string
+  delayMs: number
+}
+
+/** A twin of the delivery was committed first: the next look finds it. */
+function askAgainAfterTwin(error: unknown): AppliedRow {
+  const isTwin = error instanceof postgres.PostgresError && error.code === UNIQUE_VIOLATION && error.table_name === "webhook_deliveries"
+  if (!isTwin) throw error
+  return { outcome: "changed", reason: null, jobId: "", delayMs: 0 }
+}
+
+/** One delivery in the words of the SQL function. */
+function requestOf(delivery: Delivery, target: IntakeTarget, decided: DecidedDelivery) {
+  const { project, installation, version } = target
+  const { step, pullRequest } = decided
+  return {
     host_id: delivery.hostId,
     delivery_id: delivery.deliveryId,
     event: delivery.event,
@@ -56,31 +89,18 @@ async function apply(store: Store, delivery: Delivery, target: IntakeTarget, dec
     pull_request_number: delivery.pullRequestNumber,
     github_installation_id: delivery.githubInstallationId,
     github_repository_id: delivery.githubRepositoryId,
-  }
-  const pull = project !== null && pullRequest !== null ? sql.json(pullRequestRow(project, pullRequest)) : null
-  try {
-    const [row] = await sql<[(Omit<DeliveryVerdict, "outcome"> & { outcome: DeliveryVerdict["outcome"] | "duplicate"; delayMs: number })?]>`
-      select outcome, reason, job_id as "jobId", delay_ms as "delayMs"
-      from take_delivery(${sql.json(said)}, ${target.version}, ${sql.json(stepOf(decided, target))}, ${pull})`
-    if (row === undefined) return null
-    const { outcome, reason, jobId, delayMs } = row
-    if (outcome === "duplicate") return { duplicate: true }
-    if (outcome !== "queued" || jobId === undefined) return { duplicate: false, outcome, reason }
-    wakeJobs(store, delayMs)
-    return { duplicate: false, outcome, reason, jobId }
-  } catch (error) {
-    // A twin of the delivery was committed first. The next look finds it.
-    if (error instanceof postgres.PostgresError && error.code === UNIQUE_VIOLATION && error.table_name === "webhook_deliveries") return null
-    throw error
+    seen: version,
+    step: step.action,
+    reason: step.action === "ignore" ? step.reason : step.action === "cancel" ? step.code : null,
+    pull: project !== null && pullRequest !== null ? pullRequestRow(project, pullRequest) : null,
+    job: step.action === "enqueue" ? jobOf(step.debounceMs, decided, target) : null,
   }
 }
 
-/** The step in the words of the SQL function. */
-function stepOf({ step, pullRequest }: DecidedDelivery, { project }: IntakeTarget) {
-  if (step.action === "ignore") return step
-  if (step.action === "cancel") return { action: step.action, reason: step.code }
+/** The wanted job of an event, without its pull request, which may be new. */
+function jobOf(debounceMs: number, { pullRequest }: DecidedDelivery, { project }: IntakeTarget) {
   if (project === null || pullRequest === null) throw new Error("a job needs a project and a pull request")
-  const job = {
+  return {
     id: uuidv7(),
     workspace_id: project.workspaceId,
     project_id: project.id,
@@ -90,6 +110,6 @@ function stepOf({ step, pullRequest }: DecidedDelivery, { project }: IntakeTarge
     base_sha: pullRequest.baseSha,
     head_updated_at: pullRequest.updatedAt.toISOString(),
     priority: AUTOMATIC_PRIORITY,
+    debounce_ms: debounceMs,
   }
-  return { action: step.action, debounceMs: step.debounceMs, job }
 }

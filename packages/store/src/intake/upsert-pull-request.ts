@@ -35,9 +35,12 @@ export async function upsertPullRequest(
   project: { id: string; workspaceId: string },
   snapshot: PullRequestSnapshot,
 ): Promise<StoredPullRequest> {
+  const row = pullRequestRow(project, snapshot)
+  await sql`select upsert_pull_requests(${sql.json([row])})`
   const [stored] = await sql<[StoredPullRequest]>`
-    select id, head_sha as "headSha", base_sha as "baseSha", draft, open, last_reviewed_sha as "lastReviewedSha", is_newest as "isNewest"
-    from upsert_pull_request(${sql.json(pullRequestRow(project, snapshot))})`
+    select id, head_sha as "headSha", base_sha as "baseSha", draft, open, last_reviewed_sha as "lastReviewedSha",
+      updated_at = ${row.updated_at} as "isNewest"
+    from pull_requests where project_id = ${project.id} and number = ${snapshot.number}`
   return stored
 }
 

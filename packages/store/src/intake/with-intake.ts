@@ -27,7 +27,7 @@ export type TakenDelivery = { duplicate: true } | ({ duplicate: false } & Delive
 /**
  * Takes a delivery in one transaction, for whatever it takes: records it, locks its project against settings changes, hands what is known
  * about its target to `decide`, which applies its decision through the transaction, and keeps the verdict. When it throws, nothing is
- * left behind, so that a redelivery works. `takeDelivery` is the short way of the many deliveries that need no more than their job.
+ * left behind, so that a redelivery works. `Intake` is the short way of the many deliveries that need no more than their job.
  */
 export async function withIntake(
   store: Store,

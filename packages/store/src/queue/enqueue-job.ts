@@ -45,12 +45,13 @@ export async function enqueueJob(tx: Transaction, wanted: WantedReview): Promise
     base_sha: wanted.baseSha,
     head_updated_at: wanted.headUpdatedAt.toISOString(),
     priority: wanted.priority,
+    debounce_ms: wanted.debounceMs,
   }
   const [job] = await sql<[(EnqueuedJob & { delayMs: number })?]>`
     with pull_request as (
       select project_id from pull_requests where id = ${wanted.pullRequestId} and workspace_id = ${wanted.workspaceId} for update)
     select e.job_id as "jobId", e.is_new as "isNew", e.due as "runAfter", e.delay_ms as "delayMs"
-    from pull_request q, enqueue_review(${sql.json(row)} || jsonb_build_object('project_id', q.project_id), ${wanted.debounceMs}) e`
+    from pull_request q, enqueue_reviews(jsonb_build_array(${sql.json(row)} || jsonb_build_object('project_id', q.project_id))) e`
   if (!job) throw new Error(`no pull request ${wanted.pullRequestId} in workspace ${wanted.workspaceId}`)
   tx.wakeJobs(job.delayMs)
   return { jobId: job.jobId, isNew: job.isNew, runAfter: job.runAfter }
