@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { reconcileHeads } from "@galley/server/reconcile-heads"
-import { syncInstallations } from "@galley/server/sync-installations"
+import { reconcileInstallations, syncInstallations } from "@galley/server/sync-installations"
 import { recordInstallation } from "@galley/store/installations/record-installation"
 import { recordRepositories } from "@galley/store/installations/record-repositories"
 import { requestReview } from "@galley/store/projects/request-review"
@@ -336,7 +336,7 @@ test("puts right by GitHub's own lists what events left wrong", async () => {
   await rig.openPullRequest()
   await reconcileHeads(context, never)
   await github.deleteInstallation(7001)
-  await syncInstallations(context)
+  await reconcileInstallations(context)
   expect(await installation(server, 7001)).toMatchObject({ removed: true })
   expect(await rig.jobs()).toMatchObject([{ state: "cancelled", code: "installation_gone" }])
 })

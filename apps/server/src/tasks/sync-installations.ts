@@ -52,18 +52,30 @@ async function syncState({ hostId, workspaceId }: ServerContext, tx: Transaction
 }
 
 /**
- * Every installation of the App, and the end of those that GitHub no longer lists; one that cannot be read does not keep the others back.
+ * Every installation of the App; one that cannot be read does not keep the others back.
  *
- * @throws codes of `githubFault`
+ * @returns GitHub's ids of the installations, and what went wrong with single ones
+ * @throws codes of `githubFault` when they cannot be listed
  */
-export async function syncInstallations(context: ServerContext): Promise<void> {
-  const { store, github, hostId } = context
-  const listed = await github.listInstallations()
+async function syncListed(context: ServerContext): Promise<{ ids: number[]; faults: unknown[] }> {
+  const listed = await context.github.listInstallations()
   const faults: unknown[] = []
   for (const installation of listed) {
     await syncInstallation(context, installation).catch((error: unknown) => faults.push(error))
   }
-  const ids = listed.map(({ id }) => id)
+  return { ids: listed.map(({ id }) => id), faults }
+}
+
+/** Learns what was installed before the server ran. @throws codes of `githubFault` */
+export async function syncInstallations(context: ServerContext): Promise<void> {
+  const { faults } = await syncListed(context)
+  if (faults.length > 0) throw faults[0]
+}
+
+/** As `syncInstallations`, and ends what GitHub no longer has, should its event have been lost. @throws codes of `githubFault` */
+export async function reconcileInstallations(context: ServerContext): Promise<void> {
+  const { store, github, hostId } = context
+  const { ids, faults } = await syncListed(context)
   for (const unlisted of await listUnlistedInstallations(store, hostId, ids)) {
     // Asked for by itself: the list may be older than the installation.
     if (await isInstalled(github.asApp, unlisted.githubInstallationId)) continue

@@ -5,7 +5,7 @@ import type { ServerContext } from "../context.ts"
 import { reconcileDeliveries } from "../reconciler/reconcile-deliveries.ts"
 import { reconcileHeads } from "../reconciler/reconcile-heads.ts"
 import { sweep } from "./sweep.ts"
-import { syncInstallations } from "./sync-installations.ts"
+import { reconcileInstallations } from "./sync-installations.ts"
 
 /** Below the time after which pg-boss gives a run up, so that no two of a kind overlap. */
 const RUN_MS = 60_000
@@ -16,7 +16,7 @@ type Schedule = Readonly<{ queue: ScheduledQueue; cron: string; run: (context: S
 const schedules: readonly Schedule[] = [
   { queue: scheduledQueues.reconcileDeliveries, cron: "* * * * *", run: (context, signal) => reconcileDeliveries(context, signal) },
   { queue: scheduledQueues.reconcileHeads, cron: "*/5 * * * *", run: (context, signal) => reconcileHeads(context, signal) },
-  { queue: scheduledQueues.reconcileInstallations, cron: "17 * * * *", run: syncInstallations },
+  { queue: scheduledQueues.reconcileInstallations, cron: "17 * * * *", run: reconcileInstallations },
   { queue: scheduledQueues.rollUpUsage, cron: "7 * * * *", run: ({ store }) => rollUpUsage(store) },
   { queue: scheduledQueues.sweep, cron: "37 * * * *", run: sweep },
 ]
