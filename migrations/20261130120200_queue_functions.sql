@@ -3,7 +3,8 @@
 
 -- What leases tell their runners, apart from the tokens.
 create function review_lease_facts(leases uuid[]) returns table (id uuid, request_id uuid, lease jsonb) language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
+set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   return query
@@ -114,7 +115,8 @@ end $$;
 create function choose_review_jobs(kinds text[], only_workspace uuid, wanted integer)
 returns table (place bigint, job_id uuid, workspace_id uuid, pull_request_id uuid) language plpgsql
 -- The tables are large and the answer is small, also while statistics say otherwise; planning anew costs more than choosing.
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
+set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   -- Jobs that another transaction holds; they are passed over.
@@ -179,7 +181,8 @@ end $$;
 -- the same are answered together, with one statement for each thing to write.
 create function claim_review_jobs(requests jsonb, lease_ms integer) returns table (request_id uuid, lease jsonb)
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
+set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   alike record;
@@ -243,7 +246,8 @@ end $$;
 -- usage, digest, state, findings, coverage, trace, comment}; no lease comes twice. The answer says for each lease `stored`, `repeated` (the
 -- same result was stored before), `result_conflict` (another one was) or `lease_lost`.
 create function complete_reviews(results jsonb) returns table (lease_id uuid, answer text, job_id uuid, workspace_id uuid) language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
+set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   ended jsonb;

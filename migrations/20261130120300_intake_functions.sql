@@ -67,7 +67,8 @@ end $$;
 create function take_deliveries(batch jsonb) returns table (place integer, outcome text, reason text, job_id uuid, delay_ms float8)
 language plpgsql
 -- A batch is small and the tables are not, also while statistics say otherwise: every row is found by its index, with a plan made once.
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
+set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   cancelled uuid[];

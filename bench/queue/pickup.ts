@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { LEASE_TOKEN_HEADER, Lease, RUNNER_PROTOCOL_PATH } from "@galley/contract/protocol"
+import { noUsage } from "@galley/contract/usage"
 import { startFakeGitHub } from "@galley/fake-github"
 import postgres from "postgres"
 import { makeSampleRepository } from "../../scripts/demo/sample-repository.ts"
@@ -100,7 +101,7 @@ async function pollForLease(port: number): Promise<{ readAt: number; body: unkno
 
 /** Ends the job for good, so that the next one of the same pull request is new. */
 async function endJob(port: number, lease: Lease): Promise<void> {
-  const failure = { fence: lease.fence, code: "engine_failed", detail: "the benchmark ends its jobs so", retryable: false }
+  const failure = { fence: lease.fence, code: "engine_failed", detail: "the benchmark ends its jobs so", retryable: false, usage: noUsage }
   const answer = await post(port, `/leases/${lease.leaseId}/failure`, failure, { [LEASE_TOKEN_HEADER]: lease.leaseToken })
   if (answer.status !== 200) throw new Error(`a failure was answered with ${answer.status}`)
 }

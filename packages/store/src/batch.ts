@@ -47,6 +47,8 @@ export function createBatcher<Item, Answer>(
   }
   async function serve(): Promise<void> {
     calls++
+    // What arrived in the same turn of the event loop goes along.
+    await new Promise(setImmediate)
     while (waiting.length > 0) await answer(nextBatch())
     calls--
   }

@@ -25,6 +25,9 @@ export function decideStep(event: WebhookEvent, target: IntakeTarget, webUrl: st
   return { step, pullRequest: pullRequestSnapshot(event.pullRequest, `${webUrl}/${owner}/${name}`) }
 }
 
+/** Whether the decision depends on what is known of the pull request. */
+export const needsPullRequest = (event: WebhookEvent) => event.type === "pull_request" && event.action === "reopened"
+
 function stepOf(decision: DeliveryDecision): DecidedDelivery["step"] | null {
   const isStep = decision.action === "ignore" || decision.action === "cancel" || decision.action === "enqueue"
   return isStep ? decision : null

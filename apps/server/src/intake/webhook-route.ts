@@ -7,7 +7,7 @@ import { type Delivery, type DeliveryVerdict, withIntake } from "@galley/store/i
 import { Hono } from "hono"
 import type { ServerContext } from "../context.ts"
 import { errorAnswer } from "../http/error-answer.ts"
-import { applyDecision, decideStep } from "./apply-decision.ts"
+import { applyDecision, decideStep, needsPullRequest } from "./apply-decision.ts"
 import { readBody } from "./read-body.ts"
 
 const BODY_TIMEOUT_MS = 10_000
@@ -96,8 +96,11 @@ async function take(
   const ofStranger = { step: { action: "ignore" as const, reason: "unknown_host" }, pullRequest: null }
   const taken = await withinDeadline(
     async () =>
-      (await intake.take(delivery, (target) => (foreign ? ofStranger : decideStep(event, target, config.github.webUrl)))) ??
-      (await withIntake(store, delivery, (tx, target) => applyDecision(context, tx, deliveryId, event, target))),
+      (await intake.take(
+        delivery,
+        (target) => (foreign ? ofStranger : decideStep(event, target, config.github.webUrl)),
+        needsPullRequest(event),
+      )) ?? (await withIntake(store, delivery, (tx, target) => applyDecision(context, tx, deliveryId, event, target))),
   )
   if (taken.duplicate) return { outcome: "duplicate", reason: "delivery_repeated" }
   const { duplicate: _, ...verdict } = taken

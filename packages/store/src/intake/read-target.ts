@@ -65,9 +65,10 @@ export async function readTargets(sql: Query, deliveries: readonly Delivery[]): 
       concat(i.xmin, ' ', p.xmin) as version
     from rows from (jsonb_to_recordset(${sql.json(asked)}) as (host uuid, installation bigint, repository bigint, number integer))
       with ordinality d (host, installation, repository, number, place)
-    left join installations i on i.host_id = d.host and i.github_installation_id = d.installation
-    left join projects p on p.host_id = d.host and p.github_repository_id = d.repository
-    left join pull_requests q on q.project_id = p.id and q.number = d.number
+    -- One row by its index for each, whatever the statistics of a young database make the planner believe.
+    left join lateral (select *, xmin from installations where host_id = d.host and github_installation_id = d.installation limit 1) i on true
+    left join lateral (select *, xmin from projects where host_id = d.host and github_repository_id = d.repository limit 1) p on true
+    left join lateral (select * from pull_requests where project_id = p.id and number = d.number limit 1) q on true
     order by d.place`
   return rows.map((row) => ({ ...row, project: row.project && { ...row.project, settings: ProjectSettings.parse(row.project.settings) } }))
 }

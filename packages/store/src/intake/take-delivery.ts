@@ -24,14 +24,22 @@ export interface DecidedDelivery {
 /** Takes deliveries that need no more than their pull request and that one's waiting job. */
 export interface Intake {
   /**
-   * Reads what is known of the delivery's target and applies what `decide` (pure) makes of it, with one commit that other deliveries of the
-   * moment share. If installation or project changed in between, nothing was done and `decide` is asked again, so that a decision is never
-   * applied to a state it was not made for. When it throws, nothing is left behind. Null when `decide` says so: the delivery needs
-   * `withIntake`.
+   * Applies what `decide` (pure) makes of the delivery's target, with one commit that other deliveries of the moment share. The target is
+   * remembered from an earlier delivery or read now; if installation or project changed since, nothing is done and `decide` is asked again,
+   * so that a decision is never applied to a state it was not made for. When it throws, nothing is left behind. Null when `decide` says so:
+   * the delivery needs `withIntake`.
+   *
+   * @param needsPullRequest whether `decide` looks at `target.pullRequest`, which is not remembered and null otherwise
    */
-  take(delivery: Delivery, decide: (target: IntakeTarget) => DecidedDelivery | null): Promise<TakenDelivery | null>
+  take(
+    delivery: Delivery,
+    decide: (target: IntakeTarget) => DecidedDelivery | null,
+    needsPullRequest?: boolean,
+  ): Promise<TakenDelivery | null>
 }
 
+/** Targets in memory: settings of a project are at most 20 KiB. */
+const MAX_REMEMBERED = 1_000
 const UNIQUE_VIOLATION = "23505"
 
 export function openIntake(store: Store): Intake {
@@ -43,15 +51,27 @@ export function openIntake(store: Store): Intake {
       from take_deliveries(${sql.json(requests.map((request, place) => ({ ...request, place })))}) order by place`,
     ({ project_id, pull_request_number, delivery_id }) => (project_id === null ? delivery_id : `${project_id} ${pull_request_number}`),
   )
+  // Never trusted: the database compares versions before it does anything.
+  const known = new Map<string, IntakeTarget>()
+  const remember = (place: string, target: IntakeTarget) => {
+    if (known.size >= MAX_REMEMBERED) known.clear()
+    known.set(place, { ...target, pullRequest: null })
+  }
   return {
-    async take(delivery, decide) {
+    async take(delivery, decide, needsPullRequest = false) {
+      const place = `${delivery.hostId} ${delivery.githubInstallationId} ${delivery.githubRepositoryId}`
       for (;;) {
-        const target = await read(delivery)
+        const remembered = needsPullRequest ? undefined : known.get(place)
+        const target = remembered ?? (await read(delivery))
+        if (remembered === undefined) remember(place, target)
         const decided = decide(target)
         if (decided === null) return null
         const row = await apply(requestOf(delivery, target, decided)).catch(askAgainAfterTwin)
         if (row.outcome === "duplicate") return { duplicate: true }
-        if (row.outcome === "changed") continue
+        if (row.outcome === "changed") {
+          known.delete(place)
+          continue
+        }
         if (row.outcome !== "queued") return { duplicate: false, outcome: row.outcome, reason: row.reason }
         wakeJobs(store, row.delayMs)
         return { duplicate: false, outcome: row.outcome, reason: row.reason, jobId: row.jobId }
