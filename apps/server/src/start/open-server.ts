@@ -48,7 +48,7 @@ export async function openServer(config: ServerConfig, log: Logger): Promise<Ope
     const desk = await openLeaseDesk(context)
     const tasks = await workTasks(context)
     work = tasks
-    const schedules = await workSchedules(context)
+    const schedules = config.scheduledWork ? await workSchedules(context) : null
     // What was installed before the server ran. A task, so that one installation that cannot be read does not stop the start.
     await store.boss.send(taskQueues.syncInstallation, {})
     const liveRuns = await openLiveRuns(context)
@@ -61,7 +61,7 @@ export async function openServer(config: ServerConfig, log: Logger): Promise<Ope
       stopWaiting,
       async close() {
         await stopWaiting()
-        schedules.stop()
+        schedules?.stop()
         tasks.stop()
         await store.close()
       },
