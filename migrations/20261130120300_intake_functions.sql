@@ -104,6 +104,7 @@ begin
       from jsonb_array_elements(batch) item
       join pull_requests q on q.project_id = (item ->> 'project_id')::uuid and q.number = (item ->> 'pull_request_number')::integer
       where item ->> 'step' = 'cancel' and j.pull_request_id = q.id and j.state = 'waiting'
+        and q.updated_at = (item #>> '{pull,updated_at}')::timestamptz
       returning j.pull_request_id
     )
     select array_agg(pull_request_id) into cancelled from ended;
@@ -116,6 +117,8 @@ begin
     join pull_requests q on q.project_id = (item ->> 'project_id')::uuid and q.number = (item ->> 'pull_request_number')::integer
     -- One that was overtaken says nothing that is not known better.
     where item ->> 'step' = 'enqueue' and q.updated_at = (item #>> '{pull,updated_at}')::timestamptz
+      -- Nor does one that the reconciler forestalled: it read the pull request just so, and queued it.
+      and (q.reconciled_at, q.reconciled_sha) is distinct from (q.updated_at, item #>> '{pull,head_sha}')
   )) e;
 
   return query
@@ -126,7 +129,11 @@ begin
         when q.id = any(cancelled) then 'cancelled'
         else 'ignored'
       end as verdict,
-      case when item ->> 'step' = 'enqueue' and not coalesce(queued ? q.id::text, false) then 'overtaken' else item ->> 'reason' end as why,
+      case
+        when item ->> 'step' = 'enqueue' and not coalesce(queued ? q.id::text, false) then 'overtaken'
+        when item ->> 'step' = 'cancel' and q.updated_at > (item #>> '{pull,updated_at}')::timestamptz then 'overtaken'
+        else item ->> 'reason'
+      end as why,
       queued -> q.id::text as job
     from jsonb_array_elements(batch) item
     cross join lateral jsonb_populate_record(null::webhook_deliveries, item) d

@@ -14,8 +14,10 @@ alter table projects
 update projects set activated_at = now() where settings -> 'active' = 'true';
 
 alter table pull_requests
-  -- GitHub's `updated_at` when the reconciler read the pull request: an event of that moment tells nothing new.
-  add column reconciled_at timestamptz;
+  -- GitHub's `updated_at` and the head when the reconciler read the pull request and queued it: an event of that moment and head tells
+  -- nothing new.
+  add column reconciled_at timestamptz,
+  add column reconciled_sha text;
 
 -- Deliveries that GitHub lists and `webhook_deliveries` lacked when they were listed. No foreign keys, as there.
 create table missed_deliveries (

@@ -155,6 +155,7 @@ export const pullRequests = pgTable("pull_requests", {
   publishedDigest: bytes("published_digest"),
   createdAt: at("created_at").notNull().defaultNow(),
   reconciledAt: at("reconciled_at"),
+  reconciledSha: text("reconciled_sha"),
 })
 
 export const runners = pgTable("runners", {

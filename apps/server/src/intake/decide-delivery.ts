@@ -25,13 +25,11 @@ export type IgnoreReason =
   | "overtaken"
   | "unknown_host"
 
-type KnownPullRequest = Readonly<{ headSha: Sha; lastReviewedSha: Sha | null; updatedAt: string; reconciledAt: string | null }>
-
 /** What is known of the delivery's installation, repository and pull request, read in the transaction that decides. */
 export type DeliveryFacts = Readonly<{
   installation: Readonly<{ suspended: boolean }> | null
   project: Readonly<{ settings: ProjectSettings }> | null
-  pullRequest: KnownPullRequest | null
+  pullRequest: Readonly<{ lastReviewedSha: Sha | null }> | null
 }>
 
 export type DeliveryDecision =
@@ -72,25 +70,14 @@ export function pullRequestObstacle(
 }
 
 function decidePullRequest(event: PullRequestEvent, settings: ProjectSettings, facts: DeliveryFacts): DeliveryDecision {
-  // Deliveries come in any order: one that was overtaken says nothing that is not known better.
-  if (facts.pullRequest !== null && Date.parse(event.pullRequest.updatedAt) < Date.parse(facts.pullRequest.updatedAt)) {
-    return ignore("overtaken")
-  }
   if (event.action === "closed") return { action: "cancel", code: "pull_request_closed" }
   if (event.action === "converted_to_draft" && !settings.reviewDrafts) return { action: "cancel", code: "pull_request_draft" }
   if (!isTrigger(event.action)) return ignore("action_not_used")
   if (event.action === "edited" && !event.baseChanged) return ignore("base_unchanged")
   const obstacle = pullRequestObstacle(event.pullRequest, settings)
   if (obstacle !== null) return ignore(obstacle)
-  if (wasReconciled(event.pullRequest, facts.pullRequest)) return ignore("overtaken")
   if (event.action === "reopened" && facts.pullRequest?.lastReviewedSha === event.pullRequest.headSha) return ignore("already_reviewed")
   return { action: "enqueue", trigger: TRIGGERS[event.action], debounceMs: settings.debounceSeconds * 1_000 }
-}
-
-/** Whether the reconciler has read the pull request from GitHub as this event describes it, and queued what it called for. */
-function wasReconciled(pull: PullRequestEvent["pullRequest"], known: KnownPullRequest | null): boolean {
-  if (known === null || known.reconciledAt === null) return false
-  return known.headSha === pull.headSha && Date.parse(known.reconciledAt) === Date.parse(pull.updatedAt)
 }
 
 function decideComment(event: Extract<WebhookEvent, { type: "comment" }>): DeliveryDecision {

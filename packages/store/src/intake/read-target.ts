@@ -23,10 +23,6 @@ export interface KnownPullRequest {
   headSha: string
   baseSha: string
   lastReviewedSha: string | null
-  /** GitHub's `updated_at` (ISO) of what is known. */
-  updatedAt: string
-  /** GitHub's `updated_at` (ISO) when the reconciler read the pull request at this head and queued it; null when it did not. */
-  reconciledAt: string | null
 }
 
 /** What the database knows about where a delivery belongs. */
@@ -61,7 +57,7 @@ export async function readTargets(sql: Query, deliveries: readonly Delivery[]): 
       case when p.id is not null then jsonb_build_object('id', p.id, 'workspaceId', p.workspace_id,
         'installationId', p.installation_id, 'settings', p.settings, 'removed', p.removed_at is not null) end as project,
       case when q.id is not null then jsonb_build_object('id', q.id, 'headSha', q.head_sha, 'baseSha', q.base_sha,
-        'lastReviewedSha', q.last_reviewed_sha, 'updatedAt', q.updated_at, 'reconciledAt', q.reconciled_at) end as "pullRequest",
+        'lastReviewedSha', q.last_reviewed_sha) end as "pullRequest",
       concat(i.xmin, ' ', p.xmin) as version
     from rows from (jsonb_to_recordset(${sql.json(asked)}) as (host uuid, installation bigint, repository bigint, number integer))
       with ordinality d (host, installation, repository, number, place)
