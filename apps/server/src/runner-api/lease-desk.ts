@@ -28,6 +28,7 @@ export async function openLeaseDesk({ store }: Pick<ServerContext, "store">): Pr
   let open = true
 
   const serveOnce = async () => {
+    again = false
     const asked = [...waiting].filter((one) => !one.leaving)
     if (asked.length === 0) return
     try {
@@ -50,12 +51,10 @@ export async function openLeaseDesk({ store }: Pick<ServerContext, "store">): Pr
       again = true
       return
     }
-    serving = serveOnce().finally(() => {
+    // Polls that arrived in the same turn of the event loop are served together.
+    serving = new Promise(setImmediate).then(serveOnce).finally(() => {
       serving = null
-      if (again && open) {
-        again = false
-        serve()
-      }
+      if (again && open) serve()
     })
   }
 
