@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto"
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { createTaskRunner, type ScheduledQueue, scheduledQueues } from "@galley/store/tasks"
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
+import { makeRepository } from "../integration/reconciler-fixture.ts"
 import { type Answer, deliver, type IntakeRig, payload, type ServerProcess, startIntakeRig, until } from "./intake-rig.ts"
 import { startSilentProxy } from "./silent-proxy.ts"
 
@@ -108,6 +110,52 @@ test("says 503 in time while Postgres is frozen and goes on without a restart", 
     () => rig.signalPostgres("SIGSTOP"),
     () => rig.signalPostgres("SIGCONT"),
   )
+})
+
+/** Starts runs as the clock does. */
+async function strike(...queues: ScheduledQueue[]): Promise<void> {
+  const clock = createTaskRunner(rig.databaseUrl, { migrate: false, applicationName: "clock" })
+  await clock.start()
+  for (const queue of queues) await clock.send(queue, {})
+  await clock.stop({ graceful: true, timeout: 5_000 })
+}
+
+// F6
+test("reviews once what was opened during an outage, by redelivery and by comparing heads, also when a server dies over it", async () => {
+  const { github } = rig
+  const { directory, shas } = makeRepository(2)
+  const first = await rig.startServer()
+  const connect = ({ url }: ServerProcess) => github.setWebhook({ url: `${url}/webhooks/github`, secret: rig.webhookSecret })
+  connect(first)
+  await github.registerRepository({ owner: "acme", name: "shop", gitDirectory: directory, installationId: 7001 })
+  await rig.sql`update projects set settings = '{"active": true, "debounceSeconds": 0}'`
+  await first.kill("SIGKILL")
+  const open = (number: number) =>
+    github.openPullRequest({ repo: "acme/shop", number, baseSha: shas[0] ?? "", headSha: shas[1] ?? "", headRef: `change-${number}` })
+  for (const number of [1, 2, 3]) await open(number)
+  // GitHub's list has no trace of this one.
+  github.dropWebhooks({ listed: false })
+  await open(4)
+
+  github.addFault({ path: "/app/hook/deliveries", effect: { kind: "hang" } })
+  const second = await rig.startServer()
+  connect(second)
+  await strike(scheduledQueues.reconcileDeliveries)
+  await until(() => github.requests().some(({ path }) => path.includes("/app/hook/deliveries")))
+  await second.kill("SIGKILL")
+
+  const third = await rig.startServer()
+  connect(third)
+  // What pg-boss does by itself once the run of the dead server has expired.
+  await rig.sql`update pgboss.job set state = 'failed' where name = ${scheduledQueues.reconcileDeliveries} and state = 'active'`
+  await strike(scheduledQueues.reconcileDeliveries, scheduledQueues.reconcileHeads)
+  const delivered = () => rig.sql`select from webhook_deliveries where event = 'pull_request'`
+  await until(async () => (await delivered()).length === 3 && (await jobs()).length === 4)
+  await github.idle()
+
+  const perPullRequest = await rig.sql`
+    select q.number, count(*)::int as jobs from review_jobs j join pull_requests q on q.id = j.pull_request_id group by 1 order by 1`
+  expect([...perPullRequest]).toEqual([1, 2, 3, 4].map((number) => ({ number, jobs: 1 })))
 })
 
 // F7

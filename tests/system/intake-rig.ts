@@ -6,7 +6,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { startFakeGitHub } from "@galley/fake-github"
+import { type FakeGitHub, startFakeGitHub } from "@galley/fake-github"
 import postgres, { type Sql } from "postgres"
 import { startPostgres } from "../../scripts/postgres.ts"
 
@@ -35,6 +35,8 @@ export type Answer = Readonly<{ status: number; body: Payload; ms: number }>
 /** A Postgres of its own, a fake GitHub and any number of server processes. */
 export type IntakeRig = Readonly<{
   databaseUrl: string
+  github: FakeGitHub
+  webhookSecret: string
   runnerToken: string
   /** Reconnects by itself after an outage. */
   sql: Sql
@@ -125,6 +127,8 @@ async function start(stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig,
 
   return {
     databaseUrl: running.url,
+    github,
+    webhookSecret: SECRET,
     runnerToken,
     sql,
     startServer,
