@@ -3,10 +3,6 @@ import postgres from "postgres"
 /** The one durable INSERT of the limit and the peer. */
 export type DeliveryStore = (deliveryId: string, event: string, pullRequestNumber: number, headSha: string) => Promise<unknown>
 
-export const deliveryTable = `
-  create table deliveries (
-    id uuid primary key, event text not null, pull_request integer not null, head_sha text not null, received_at timestamptz not null default now())`
-
 /** Statements are prepared; ten connections as Galley has. */
 export function openDeliveryStore(url: string): DeliveryStore {
   const sql = postgres(url, { max: 10, onnotice: () => {} })

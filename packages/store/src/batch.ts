@@ -9,18 +9,19 @@ interface Waiting<Item, Answer> {
 
 /** Calls under way at a time: one that waits for a lock must not hold up everything else. */
 const CALLS = 2
-const MAX_ITEMS = 64
 
 /**
- * Shares round trips and commits: what is asked for while calls are under way goes together in the next one, at most 64 at a time. When a
+ * Shares round trips and commits: what is asked for while calls are under way goes together in the next one. When a
  * call fails, each of its items is tried alone, so that one bad item fails only itself.
  *
  * @param run answers its items in their order
  * @param keyOf items with the same key never go together
+ * @param maxItems of one call
  */
 export function createBatcher<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly Answer[]>,
   keyOf: (item: Item) => unknown = (item) => item,
+  maxItems = 64,
 ): Batcher<Item, Answer> {
   let waiting: Waiting<Item, Answer>[] = []
   let calls = 0
@@ -38,7 +39,7 @@ export function createBatcher<Item, Answer>(
     const batch = new Map<unknown, Waiting<Item, Answer>>()
     const later = waiting.filter((one) => {
       const key = keyOf(one.item)
-      const goes = batch.size < MAX_ITEMS && !batch.has(key)
+      const goes = batch.size < maxItems && !batch.has(key)
       if (goes) batch.set(key, one)
       return !goes
     })

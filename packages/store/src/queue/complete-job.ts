@@ -30,11 +30,15 @@ interface Completion {
  */
 export type CompleteJob = (proof: LeaseProof, result: LeaseResult) => Promise<boolean>
 
+/** A result may have 1 MiB, and one call carries all of them. */
+const MAX_TOGETHER = 16
+
 /** Results that come at the same time share round trips and a commit. */
 export function openCompletion(store: Store): CompleteJob {
   const complete = createBatcher<HandedOver, Completion>(
     (results) => completeJobs(store, results),
     ({ proof }) => proof.leaseId,
+    MAX_TOGETHER,
   )
   return async (proof, result) => answerOf(await complete({ proof, result }))
 }
@@ -59,23 +63,22 @@ async function completeJobs(store: Store, handedOver: readonly HandedOver[]): Pr
       select lease_id as "leaseId", answer, job_id as "jobId", workspace_id as "workspaceId"
       from complete_reviews(${tx.sql.json(toJson(handedOver.map(rowOf)))})`
     const byLease = new Map(completions.map((completion) => [completion.leaseId, completion]))
-    const inOrder = handedOver.map(({ proof }) => byLease.get(proof.leaseId.toLowerCase()) ?? lost(proof))
-    const stored = inOrder.filter(({ answer }) => answer === "stored")
-    const reviewed = stored.filter(({ leaseId }) =>
-      handedOver.some(({ proof, result }) => isOf(proof, leaseId) && result.outcome === "reviewed"),
-    )
+    const answered = handedOver.map(({ proof, result }) => ({
+      result,
+      completion: byLease.get(proof.leaseId.toLowerCase()) ?? lost(proof),
+    }))
+    const stored = answered.filter(({ completion }) => completion.answer === "stored")
+    const reviewed = stored.filter(({ result }) => result.outcome === "reviewed")
     await tx.sendTasks(
       taskQueues.publishComment,
-      reviewed.map(({ jobId, workspaceId }) => ({ jobId, workspaceId })),
+      reviewed.map(({ completion: { jobId, workspaceId } }) => ({ jobId, workspaceId })),
     )
-    for (const { workspaceId, leaseId } of stored) tx.wakeRuns(workspaceId, leaseId)
+    for (const { completion } of stored) tx.wakeRuns(completion.workspaceId, completion.leaseId)
     // The workspace has room again, and after a skipped review the pull request too.
     if (stored.length > 0) tx.wakeJobs(0)
-    return inOrder
+    return answered.map(({ completion }) => completion)
   })
 }
-
-const isOf = (proof: LeaseProof, leaseId: string) => proof.leaseId.toLowerCase() === leaseId
 
 const lost = ({ leaseId }: LeaseProof): Completion => ({ leaseId, answer: "lease_lost", jobId: "", workspaceId: "" })
 
@@ -83,7 +86,7 @@ const lost = ({ leaseId }: LeaseProof): Completion => ({ leaseId, answer: "lease
 function rowOf({ proof, result }: HandedOver) {
   const review = result.outcome === "reviewed" ? result : null
   return {
-    leaseId: proof.leaseId,
+    leaseId: proof.leaseId.toLowerCase(),
     runnerId: proof.runnerId,
     tokenHash: hashToken(proof.leaseToken).toString("hex"),
     fence: result.fence,
