@@ -36,7 +36,7 @@ async function benchRates(cluster: Cluster, { quick, note }: BenchOptions): Prom
     "graphile-worker": await openGraphileQueue(await cluster.createDatabase("graphile_queue")),
     galley: await openGalleyQueue(await cluster.createDatabase("galley_queue", { migrated: true }), fail),
   }
-  const [rounds, durationMs] = quick ? [2, 400] : [7, 1_000]
+  const [rounds, durationMs] = quick ? [3, 300] : [7, 1_000]
   const bars: Bar[] = []
   try {
     const turns = (measure: (contender: Contender) => Promise<Rate>) =>
