@@ -2,18 +2,19 @@
 .DEFAULT_GOAL := help
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
-export ONCE REPO BASE HEAD
+export ONCE REPO BASE HEAD ONLY QUICK FORCE
 
 # Installs the workspace when needed and runs a command with Node 24 and the tools of the workspace first on PATH.
 RUN := scripts/bootstrap.sh
 
-.PHONY: help setup demo verify build
+.PHONY: help setup demo verify build bench
 
 help:
 	@echo "make demo                     two reviews on the real engines, with pages to look at; Ctrl-C stops everything"
 	@echo "make demo ONCE=1              the same, prints both comments and ends"
 	@echo "make demo ONCE=1 REPO=<path> BASE=<rev> HEAD=<rev>   the same for a change of yours"
 	@echo "make verify                   everything that gates a change"
+	@echo "make bench [ONLY=intake,queue] [QUICK=1]   speed beside peers and the physical limit, one JSON line per bar; exit 1 on a miss"
 	@echo "make setup                    installs what the other commands need"
 	@echo "make build                    one bundled file per app in dist/"
 
@@ -28,3 +29,6 @@ verify:
 
 build:
 	@$(RUN) node scripts/build.ts
+
+bench:
+	@$(RUN) node bench/main.ts

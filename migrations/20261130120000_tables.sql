@@ -194,7 +194,6 @@ create unique index review_jobs_one_per_head on review_jobs (pull_request_id, he
 create index review_jobs_claimable on review_jobs (workspace_id, priority desc, run_after) where state = 'waiting';
 create index review_jobs_running on review_jobs (workspace_id) where state = 'running';
 create index review_jobs_lease_expiry on review_jobs (lease_expires_at) where state = 'running';
-create index review_jobs_waiting_of_project on review_jobs (project_id) where state = 'waiting';
 create index review_jobs_of_pull_request on review_jobs (pull_request_id, created_at desc);
 create index review_jobs_of_workspace on review_jobs (workspace_id, created_at desc);
 

@@ -37,8 +37,8 @@ function problemOf(root: string, file: string, id: string, named: ReadonlySet<st
   if (id.startsWith("node:") || builtinModules.includes(id)) return null
   if (id.startsWith(".")) {
     const target = path.resolve(path.dirname(file), id)
-    // Scripts and tests may share files of the repository's own tooling; packages and apps may not leave their folder.
-    if (root === "tests" || root === "scripts" || target.startsWith(path.resolve(root) + path.sep)) return null
+    // Scripts, tests and benchmarks may share files of the repository's own tooling; packages and apps may not leave their folder.
+    if (["tests", "scripts", "bench"].includes(root) || target.startsWith(path.resolve(root) + path.sep)) return null
     return `leaves its package: ${id}`
   }
   if (root !== "scripts" && !named.has(packageName(id))) return `${packageName(id)} is not named in ${root}/package.json`

@@ -95,7 +95,6 @@ test("has no index that would let the planner walk all waiting jobs for a kind w
   expect([...indexes]).toEqual([
     { name: "review_jobs_claimable", columns: "workspace_id, review_kind, priority DESC, run_after" },
     { name: "review_jobs_one_waiting", columns: "pull_request_id" },
-    { name: "review_jobs_waiting_of_project", columns: "project_id" },
   ])
 })
 

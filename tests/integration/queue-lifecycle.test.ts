@@ -232,6 +232,23 @@ test("tells a runner to stop when a person cancels, and ends the job cancelled",
   expect(await readJob(store, jobId)).toMatchObject({ state: "cancelled", code: "cancelled_by_user" })
 })
 
+test("publishes nothing when a person cancelled before the result came, and keeps the result", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  const { jobId } = await push(store, tenant, 1)
+  const lease = await claimed(store, tenant)
+  await cancelJob(store, tenant.workspaceId, jobId, "octocat")
+
+  expect(await completeJob(store, lease, reviewed(lease))).toBe(true)
+
+  expect(await readJob(store, jobId)).toMatchObject({ state: "cancelled", code: "cancelled_by_user" })
+  expect(await store.boss.findJobs("publish-comment", { data: { jobId } })).toEqual([])
+  expect([...(await store.sql`select r.outcome, r.code from review_runs r join review_results s on s.run_id = r.id`)]).toEqual([
+    { outcome: "cancelled", code: "cancelled_by_user" },
+  ])
+  expect(await completeJob(store, lease, reviewed(lease))).toBe(false)
+})
+
 test("cancels a waiting job at once, and no job of another workspace", async () => {
   const store = await freshStore()
   const [tenant, stranger] = [await seedTenant(store), await seedTenant(store)]

@@ -43,6 +43,8 @@ export async function startTestServer(environment: Record<string, string> = {}, 
     MODEL_BASE_URL: "http://127.0.0.1:9/v1",
     MODEL_API_KEY: "model key",
     MODEL: "some-model",
+    // What the clock starts would come in the middle of some test.
+    GALLEY_SCHEDULED_WORK: "0",
     ...environment,
   })
   const server = await openServer(config, options.log ?? pino({ level: "silent" }))

@@ -23,6 +23,8 @@ export type Installation = Readonly<{
   accountId: number
   suspended: boolean
   permissions: Record<string, string>
+  /** When any of this changed last. */
+  changedAt: Date
 }>
 export type InstalledRepository = Readonly<{ id: number; owner: string; name: string; private: boolean; archived: boolean }>
 
@@ -42,6 +44,8 @@ export type GitHubApp = Readonly<{
    * `github_rate_limited` at once, without asking GitHub, until the time it named.
    */
   forRepository(installationId: number, repositoryId: number): GitHubCall
+  /** Calls as the App itself, e.g. about its webhook. After a rate limit these calls fail at once, as those of an installation do. */
+  asApp: GitHubCall
   /** Login of the App's bot: `<slug>[bot]`. */
   botLogin(): Promise<string>
   listInstallations(): Promise<Installation[]>
@@ -55,6 +59,7 @@ const InstallationsAnswer = z.array(
     account: z.object({ login: z.string(), id: z.int() }),
     suspended_at: z.string().nullable().optional(),
     permissions: z.record(z.string(), z.string()).default({}),
+    updated_at: z.iso.datetime({ offset: true }),
   }),
 )
 const RepositoriesAnswer = z.object({
@@ -69,7 +74,9 @@ const RepositoriesAnswer = z.object({
   ),
 })
 
-/** 10,000 entries; an App that sees more is asked page by page by the reconciler, not here. */
+/** In place of an installation's id, which GitHub counts from 1. */
+const APP_ITSELF = 0
+/** 10,000 entries. */
 const MAX_PAGES = 100
 
 /** @throws codes of `githubFault` from every method */
@@ -132,6 +139,19 @@ export function connectGitHubApp(options: GitHubAppOptions): GitHubApp {
       }
     },
 
+    async asApp(duty, route, parameters) {
+      pauses.check(APP_ITSELF)
+      try {
+        return await guarded(duty, async () => {
+          const answer = await asApp(route, parameters)
+          return { data: answer.data as unknown, headers: answer.headers }
+        })
+      } catch (error) {
+        pauses.note(APP_ITSELF, error)
+        throw error
+      }
+    },
+
     botLogin() {
       slug ??= guarded("read", async () => AppAnswer.parse((await asApp("GET /app", {})).data).slug).catch((error: unknown) => {
         // The next caller asks again: a fault must not stick for the life of the process.
@@ -151,6 +171,7 @@ export function connectGitHubApp(options: GitHubAppOptions): GitHubApp {
             accountId: raw.account.id,
             suspended: raw.suspended_at !== null && raw.suspended_at !== undefined,
             permissions: raw.permissions,
+            changedAt: new Date(raw.updated_at),
           }))
         }),
       ),

@@ -13,6 +13,7 @@ const Repository = z.object({
   name: z.string(),
   full_name: z.string(),
   private: z.boolean(),
+  archived: z.boolean().default(false),
   owner: z.object({ login: z.string() }),
 })
 const ListedRepository = z.object({ id: Id, name: z.string(), full_name: z.string(), private: z.boolean() })
@@ -34,12 +35,19 @@ const CommentPayload = z.object({
   comment: z.object({ id: Id, body: z.string(), author_association: z.string(), user: Account.nullable() }),
 })
 
+/** Written as seconds by some versions, as ISO text by others. */
+const InstallationTime = z
+  .union([z.number().transform((seconds) => seconds * 1_000), z.iso.datetime({ offset: true })])
+  .transform((time) => new Date(time))
+
 const InstallationPayload = z.object({
   action: z.string(),
   installation: z.object({
     id: Id,
     account: z.object({ login: z.string(), id: Id }),
     permissions: z.record(z.string(), z.string()).default({}),
+    updated_at: InstallationTime.nullish(),
+    suspended_at: z.unknown().optional(),
   }),
   repositories: z.array(ListedRepository).default([]),
 })
@@ -79,6 +87,9 @@ export type WebhookEvent = Readonly<
         accountId: number
         repositories: readonly WebhookRepository[]
         permissions: Record<string, string>
+        suspended: boolean
+        /** GitHub's time of the installation's last change: orders deliveries that arrive out of order. Null when it is not told. */
+        changedAt: Date | null
       }
     | {
         type: "installation_repositories"
@@ -88,7 +99,7 @@ export type WebhookEvent = Readonly<
         added: readonly WebhookRepository[]
         removed: readonly number[]
       }
-    | { type: "repository"; repository: WebhookRepository }
+    | { type: "repository"; repository: WebhookRepository; archived: boolean }
     | { type: "other"; name: string }
   )
 >
@@ -149,6 +160,8 @@ function installationEvent(payload: z.infer<typeof InstallationPayload>): Webhoo
     account: payload.installation.account.login,
     accountId: payload.installation.account.id,
     permissions: payload.installation.permissions,
+    suspended: payload.installation.suspended_at !== null && payload.installation.suspended_at !== undefined,
+    changedAt: payload.installation.updated_at ?? null,
     repositories: payload.repositories.map(listedRepository),
   }
 }
@@ -196,6 +209,7 @@ export function parseWebhookEvent(name: string, payload: unknown): WebhookEvent 
         action: raw.action,
         installationId: raw.installation?.id ?? null,
         repository: repositoryOf(raw.repository),
+        archived: raw.repository.archived,
       }
     }
     default: {

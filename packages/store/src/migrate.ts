@@ -75,7 +75,7 @@ export async function readSchemaCheck(options: Pick<MigrateOptions, "directory">
 }
 
 function connect(url: string): Sql {
-  return postgres(url, { max: 1, onnotice: () => {}, connection: { application_name: "galley-migrate" } })
+  return postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {}, connection: { application_name: "galley-migrate" } })
 }
 
 async function readMigrations(directory = fileURLToPath(new URL("../../../migrations", import.meta.url))): Promise<Migration[]> {

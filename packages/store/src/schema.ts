@@ -3,7 +3,21 @@ import type { Finding, FindingState } from "@galley/contract/finding"
 import type { Capability, RunPhase, RunTrace } from "@galley/contract/protocol"
 import type { ReviewKind } from "@galley/contract/settings"
 import type { Usage } from "@galley/contract/usage"
-import { bigint, boolean, customType, integer, jsonb, pgTable, primaryKey, smallint, text, timestamp, uuid } from "drizzle-orm/pg-core"
+import {
+  bigint,
+  boolean,
+  customType,
+  date,
+  doublePrecision,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  timestamp,
+  uuid,
+} from "drizzle-orm/pg-core"
 import type { ProviderModel } from "./providers/model.ts"
 import type { JobCause, JobState } from "./queue/job.ts"
 import type { RunOutcome } from "./runs/run.ts"
@@ -81,6 +95,8 @@ export const installations = pgTable("installations", {
   suspendedAt: at("suspended_at"),
   removedAt: at("removed_at"),
   createdAt: at("created_at").notNull().defaultNow(),
+  permissions: jsonb().$type<Record<string, string>>().notNull().default({}),
+  changedAt: at("changed_at"),
 })
 
 export const projects = pgTable("projects", {
@@ -97,6 +113,8 @@ export const projects = pgTable("projects", {
   settingsVersion: integer("settings_version").notNull().default(1),
   removedAt: at("removed_at"),
   createdAt: at("created_at").notNull().defaultNow(),
+  private: boolean().notNull().default(true),
+  activatedAt: at("activated_at"),
 })
 
 export const modelProviders = pgTable("model_providers", {
@@ -136,6 +154,8 @@ export const pullRequests = pgTable("pull_requests", {
   publishedState: jsonb("published_state").$type<FindingState>(),
   publishedDigest: bytes("published_digest"),
   createdAt: at("created_at").notNull().defaultNow(),
+  reconciledAt: at("reconciled_at"),
+  reconciledSha: text("reconciled_sha"),
 })
 
 export const runners = pgTable("runners", {
@@ -202,6 +222,7 @@ export const reviewRuns = pgTable("review_runs", {
   heartbeatAt: at("heartbeat_at"),
   endedAt: at("ended_at"),
   publishedAt: at("published_at"),
+  model: text(),
 })
 
 export const reviewResults = pgTable("review_results", {
@@ -233,6 +254,54 @@ export const webhookDeliveries = pgTable(
     receivedAt: at("received_at").notNull().defaultNow(),
   },
   (table) => [primaryKey({ columns: [table.hostId, table.deliveryId] })],
+)
+
+export const missedDeliveries = pgTable(
+  "missed_deliveries",
+  {
+    hostId: uuid("host_id").notNull(),
+    deliveryId: text("delivery_id").notNull(),
+    attemptId: text("attempt_id").notNull(),
+    event: text().notNull(),
+    deliveredAt: at("delivered_at").notNull(),
+    succeeded: boolean().notNull(),
+    requests: integer().notNull().default(0),
+    requestedAt: at("requested_at"),
+  },
+  (table) => [primaryKey({ columns: [table.hostId, table.deliveryId] })],
+)
+
+export const deliveryScans = pgTable("delivery_scans", {
+  hostId: uuid("host_id").primaryKey(),
+  cursor: text(),
+  passStartedAt: at("pass_started_at"),
+  pageReadAt: at("page_read_at"),
+  scannedUntil: at("scanned_until"),
+})
+
+export const projectScans = pgTable("project_scans", {
+  projectId: uuid("project_id").primaryKey(),
+  page: integer().notNull().default(1),
+  endedAt: at("ended_at"),
+})
+
+export const usageDays = pgTable(
+  "usage_days",
+  {
+    workspaceId: uuid("workspace_id").notNull(),
+    day: date().notNull(),
+    reviewKind: text("review_kind").$type<ReviewKind>().notNull(),
+    /** Logical name; empty for runs whose model is not known. */
+    model: text().notNull(),
+    runs: integer().notNull(),
+    failedRuns: integer("failed_runs").notNull(),
+    modelCalls: number("model_calls").notNull(),
+    inputTokens: number("input_tokens").notNull(),
+    outputTokens: number("output_tokens").notNull(),
+    costUsd: doublePrecision("cost_usd").notNull(),
+    unpricedRuns: integer("unpriced_runs").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.workspaceId, table.day, table.reviewKind, table.model] })],
 )
 
 export const auditLog = pgTable("audit_log", {

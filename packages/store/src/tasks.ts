@@ -10,7 +10,17 @@ export const taskQueues = {
 } as const
 export type TaskQueue = (typeof taskQueues)[keyof typeof taskQueues]
 
-/** Tasks that failed for good: what each left behind is ended from here. */
+/** Queues of work that the clock starts. A run that fails is not tried again: the next one goes on where it stopped. */
+export const scheduledQueues = {
+  reconcileDeliveries: "reconcile-deliveries",
+  reconcileHeads: "reconcile-heads",
+  reconcileInstallations: "reconcile-installations",
+  rollUpUsage: "roll-up-usage",
+  sweep: "sweep",
+} as const
+export type ScheduledQueue = (typeof scheduledQueues)[keyof typeof scheduledQueues]
+
+/** Tasks that failed for good: what each left behind is ended from here. They are kept for operators. */
 export const deadTaskQueue = "dead-tasks"
 export const TASK_SCHEMA = "pgboss"
 /** How often lost tasks are looked for. */
@@ -31,6 +41,8 @@ const queueOptions = {
   heartbeatSeconds: 10,
   deadLetter: deadTaskQueue,
 }
+
+const scheduledQueueOptions = { retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 3_600 }
 
 /** A pg-boss with its own small pool; a long task must not hold a connection of the hot paths. */
 export function createTaskRunner(url: string, options: { migrate: boolean; applicationName: string }): PgBoss {
@@ -53,6 +65,11 @@ export async function createTaskQueues(boss: PgBoss): Promise<void> {
     if (existing.has(name)) await boss.updateQueue(name, queueOptions)
     else await boss.createQueue(name, queueOptions)
   }
+  for (const name of Object.values(scheduledQueues)) {
+    if (existing.has(name)) await boss.updateQueue(name, scheduledQueueOptions)
+    // One run at a time over all servers: a start that comes while one waits or works is left out.
+    else await boss.createQueue(name, { ...scheduledQueueOptions, policy: "exclusive" })
+  }
 }
 
 /** Stores a task in the caller's transaction: it exists if and only if the transaction commits. */
@@ -63,10 +80,25 @@ export async function sendTask(
   data: TaskData,
   options: TaskOptions = {},
 ): Promise<void> {
-  const executeSql = async (text: string, values?: unknown[]) => ({
-    rows: await sql.unsafe(text, values as Parameters<TransactionSql["unsafe"]>[1]),
-  })
-  await boss.send(queue, data, { ...options, db: { executeSql } })
+  await boss.send(queue, data, { ...options, db: within(sql) })
+}
+
+/** Stores several tasks in one statement of the caller's transaction. */
+export async function sendTasks(boss: PgBoss, sql: TransactionSql, queue: TaskQueue, data: readonly TaskData[]): Promise<void> {
+  await boss.insert(
+    queue,
+    data.map((one) => ({ data: one })),
+    { db: within(sql) },
+  )
+}
+
+/** The transaction in the words of pg-boss. Its statements are few and long, so they are prepared. */
+function within(sql: TransactionSql) {
+  return {
+    executeSql: async (text: string, values?: unknown[]) => ({
+      rows: await sql.unsafe(text, values as Parameters<TransactionSql["unsafe"]>[1], { prepare: true }),
+    }),
+  }
 }
 
 /** Stores a task outside any transaction, to run in `delaySeconds` at the earliest: what nothing else has to commit with. */

@@ -1,6 +1,6 @@
 import type { TransactionSql } from "postgres"
 import type { Store } from "./database.ts"
-import { sendTask, type TaskData, type TaskOptions, type TaskQueue } from "./tasks.ts"
+import { sendTask, sendTasks, type TaskData, type TaskOptions, type TaskQueue } from "./tasks.ts"
 
 /** One transaction with what belongs to it: tasks are stored with it, hints are sent after its commit. */
 export interface Transaction {
@@ -10,6 +10,8 @@ export interface Transaction {
   /** Tells open pages that a run changed. */
   wakeRuns(workspaceId: string, runId: string): void
   sendTask(queue: TaskQueue, data: TaskData, options?: TaskOptions): Promise<void>
+  /** Several of one queue in one statement. */
+  sendTasks(queue: TaskQueue, data: readonly TaskData[]): Promise<void>
 }
 
 /** Runs `work` in one transaction; hints go out only when it committed. */
@@ -22,6 +24,11 @@ export async function inTransaction<T>(store: Store, work: (tx: Transaction) => 
       wakeRuns: (workspaceId, runId) => hints.push(() => wakeRuns(store, workspaceId, runId)),
       sendTask: async (queue, data, options) => {
         await sendTask(store.boss, sql, queue, data, options)
+        hints.push(() => store.onTask(queue))
+      },
+      sendTasks: async (queue, data) => {
+        if (data.length === 0) return
+        await sendTasks(store.boss, sql, queue, data)
         hints.push(() => store.onTask(queue))
       },
     })

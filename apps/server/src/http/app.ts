@@ -7,6 +7,7 @@ import type { LeaseDesk } from "../runner-api/lease-desk.ts"
 import { runnerRoutes } from "../runner-api/routes.ts"
 import { errorAnswer } from "./error-answer.ts"
 import { healthRoutes } from "./health-routes.ts"
+import { reviewHealthRoute } from "./review-health-route.ts"
 
 export type AppParts = Readonly<{
   context: ServerContext
@@ -26,6 +27,7 @@ export function createApp({ context, desk, liveRuns, checkReady }: AppParts): Ho
   })
   app.notFound((c) => c.json({ error: { code: "not_found", message: "there is no such address" } }, 404))
   app.route("/", healthRoutes(checkReady))
+  app.route("/", reviewHealthRoute(context))
   app.route("/", webhookRoute(context))
   app.route("/", runnerRoutes(context, desk))
   app.route("/", pageRoutes({ context, liveRuns }))

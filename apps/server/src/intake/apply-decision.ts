@@ -1,9 +1,7 @@
-import type { EventOf, WebhookEvent } from "@galley/github/webhook-event"
-import { upsertPullRequest } from "@galley/store/intake/upsert-pull-request"
-import type { DeliveryVerdict, IntakeProject, IntakeTarget } from "@galley/store/intake/with-intake"
-import { cancelWaitingJobs } from "@galley/store/queue/cancel-waiting-jobs"
-import { enqueueJob } from "@galley/store/queue/enqueue-job"
-import { AUTOMATIC_PRIORITY } from "@galley/store/queue/job"
+import type { WebhookEvent } from "@galley/github/webhook-event"
+import type { IntakeProject, IntakeTarget } from "@galley/store/intake/read-target"
+import type { DecidedDelivery } from "@galley/store/intake/take-delivery"
+import type { DeliveryVerdict } from "@galley/store/intake/with-intake"
 import { taskQueues } from "@galley/store/tasks"
 import type { Transaction } from "@galley/store/transaction"
 import type { ServerContext } from "../context.ts"
@@ -14,7 +12,28 @@ import type { CommandTask } from "./resolve-command.ts"
 
 type Decision<A extends DeliveryDecision["action"]> = Extract<DeliveryDecision<IntakeProject>, { action: A }>
 
-/** Decides on a delivery and applies the decision in the delivery's own transaction. The verdict is stored with the delivery. */
+/**
+ * The decision on a delivery that needs no more than its pull request and that one's waiting job, as nearly all do. Pure.
+ *
+ * @param webUrl address of the GitHub host, without a slash at the end
+ * @returns null for a command or what changes an installation: `applyDecision` is for these
+ */
+export function decideStep(event: WebhookEvent, target: IntakeTarget, webUrl: string): DecidedDelivery | null {
+  const step = decideDelivery(event, factsOf(target))
+  if (step.action !== "ignore" && step.action !== "cancel" && step.action !== "enqueue") return null
+  // What an event says of its pull request is kept whatever is decided, as far as the project is ours to know.
+  if (event.type !== "pull_request" || target.project === null || target.project.removed) return { step, pullRequest: null }
+  const { owner, name } = event.repository
+  return { step, pullRequest: pullRequestSnapshot(event.pullRequest, `${webUrl}/${owner}/${name}`) }
+}
+
+/** Whether the decision depends on what is known of the pull request. */
+export const needsPullRequest = (event: WebhookEvent) => event.type === "pull_request" && event.action === "reopened"
+
+/**
+ * Decides on a delivery for which `decideStep` had no step, and applies the decision in the delivery's own transaction. The verdict is stored
+ * with the delivery.
+ */
 export async function applyDecision(
   context: ServerContext,
   tx: Transaction,
@@ -22,22 +41,19 @@ export async function applyDecision(
   event: WebhookEvent,
   target: IntakeTarget,
 ): Promise<DeliveryVerdict> {
-  const facts = factsOf(target)
-  const decision = decideDelivery(event, facts)
+  const decision = decideDelivery(event, factsOf(target))
   switch (decision.action) {
     case "ignore":
-      // What an event says of its pull request is kept whatever is decided, as far as the project is ours to know.
-      if (event.type === "pull_request" && facts.project?.removed === false) await keepPullRequest(context, tx, event, facts.project)
       return { outcome: "ignored", reason: decision.reason }
-    case "enqueue":
-    case "cancel":
-      return applyToPullRequest(context, tx, decision)
     case "resolve_command":
       return sendCommand(tx, decision, deliveryId)
     case "update_installation":
       return applyInstallationEvent(context, tx, decision.event, target.installation)
     case "update_repository":
       return applyRepositoryEvent(context, tx, decision.event, decision.project)
+    case "enqueue":
+    case "cancel":
+      throw new Error("what an event says of a pull request is a step")
   }
 }
 
@@ -54,36 +70,4 @@ async function sendCommand(tx: Transaction, { event, project }: Decision<"resolv
   await tx.sendTask(taskQueues.resolveCommandHead, command)
   await tx.sendTask(taskQueues.reactToCommand, command)
   return { outcome: "accepted", reason: "command" }
-}
-
-function keepPullRequest({ config }: ServerContext, tx: Transaction, event: EventOf<"pull_request">, project: IntakeProject) {
-  const repositoryUrl = `${config.github.webUrl}/${event.repository.owner}/${event.repository.name}`
-  return upsertPullRequest(tx, project, pullRequestSnapshot(event.pullRequest, repositoryUrl))
-}
-
-async function applyToPullRequest(
-  context: ServerContext,
-  tx: Transaction,
-  decision: Decision<"enqueue" | "cancel">,
-): Promise<DeliveryVerdict> {
-  const { event, project } = decision
-  const stored = await keepPullRequest(context, tx, event, project)
-  // Deliveries come in any order: one that was overtaken says nothing that is not known better.
-  if (!stored.isNewest) return { outcome: "ignored", reason: "overtaken" }
-  if (decision.action === "cancel") {
-    const cancelled = await cancelWaitingJobs(tx, project.workspaceId, { pullRequestId: stored.id }, decision.code)
-    return { outcome: cancelled > 0 ? "cancelled" : "ignored", reason: decision.code }
-  }
-  const job = await enqueueJob(tx, {
-    workspaceId: project.workspaceId,
-    pullRequestId: stored.id,
-    headSha: stored.headSha,
-    baseSha: stored.baseSha,
-    headUpdatedAt: stored.updatedAt,
-    kind: project.settings.reviewKind,
-    cause: "event",
-    debounceMs: decision.debounceMs,
-    priority: AUTOMATIC_PRIORITY,
-  })
-  return { outcome: "queued", reason: null, jobId: job.jobId }
 }

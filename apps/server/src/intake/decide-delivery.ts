@@ -1,6 +1,7 @@
 import type { GalleyErrorCode } from "@galley/contract/errors"
 import type { ProjectSettings } from "@galley/contract/settings"
 import type { Sha } from "@galley/contract/sha"
+import type { PullRequest } from "@galley/github/pull-request"
 import { isReviewCommand } from "@galley/github/review-command"
 import type { EventOf, WebhookEvent } from "@galley/github/webhook-event"
 
@@ -48,9 +49,20 @@ const ignore = (reason: IgnoreReason): Ignored => ({ action: "ignore", reason })
 
 const COMMANDERS = new Set(["OWNER", "MEMBER", "COLLABORATOR"])
 const INSTALLATION_ACTIONS = new Set(["created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"])
-const REPOSITORY_ACTIONS = new Set(["renamed", "privatized", "publicized", "deleted", "archived", "unarchived"])
+const REPOSITORY_ACTIONS = new Set(["renamed", "transferred", "privatized", "publicized", "deleted", "archived", "unarchived"])
 
 const REVIEWED_ACTIONS = new Set(["opened", "reopened", "ready_for_review", "synchronize", "edited"])
+
+/** Why a pull request as it is now is not reviewed by itself, whatever brought it up; null when it is. Pure. */
+export function pullRequestObstacle(
+  pull: Pick<PullRequest, "open" | "draft" | "authorIsBot">,
+  settings: ProjectSettings,
+): IgnoreReason | null {
+  if (!settings.active) return "inactive_project"
+  if (!pull.open) return "closed"
+  if (pull.draft && !settings.reviewDrafts) return "draft"
+  return pull.authorIsBot && !settings.reviewBotPullRequests ? "bot_author" : null
+}
 
 function decidePullRequest<P extends ProjectFacts>(
   event: EventOf<"pull_request">,
@@ -64,9 +76,8 @@ function decidePullRequest<P extends ProjectFacts>(
   }
   if (!REVIEWED_ACTIONS.has(event.action)) return ignore("action_not_used")
   if (event.action === "edited" && !event.baseChanged) return ignore("base_unchanged")
-  if (!event.pullRequest.open) return ignore("closed")
-  if (event.pullRequest.draft && !settings.reviewDrafts) return ignore("draft")
-  if (event.pullRequest.authorIsBot && !settings.reviewBotPullRequests) return ignore("bot_author")
+  const obstacle = pullRequestObstacle(event.pullRequest, settings)
+  if (obstacle !== null) return ignore(obstacle)
   if (event.action === "reopened" && pullRequest?.lastReviewedSha === event.pullRequest.headSha) return ignore("already_reviewed")
   return { action: "enqueue", event, project, debounceMs: settings.debounceSeconds * 1_000 }
 }

@@ -2,10 +2,12 @@ import { errorCode, GalleyError } from "@galley/contract/errors"
 import { MAX_WEBHOOK_BYTES } from "@galley/contract/limits"
 import { verifySignature } from "@galley/github/verify-signature"
 import { parseWebhookEvent } from "@galley/github/webhook-event"
+import { type Intake, openIntake } from "@galley/store/intake/take-delivery"
 import { type Delivery, type DeliveryVerdict, withIntake } from "@galley/store/intake/with-intake"
 import { Hono } from "hono"
 import type { ServerContext } from "../context.ts"
-import { applyDecision } from "./apply-decision.ts"
+import { withinTime } from "../http/within-time.ts"
+import { applyDecision, decideStep, needsPullRequest } from "./apply-decision.ts"
 import { readBody } from "./read-body.ts"
 
 const BODY_TIMEOUT_MS = 10_000
@@ -46,6 +48,7 @@ function isForeignHost(request: Request, webUrl: string): boolean {
  * redelivery works. A repeated delivery id changes nothing.
  */
 export function webhookRoute(context: ServerContext): Hono {
+  const intake = openIntake(context.store)
   return new Hono().post("/webhooks/github", async (c) => {
     try {
       const body = await readBody(c.req.raw, MAX_WEBHOOK_BYTES, BODY_TIMEOUT_MS)
@@ -53,8 +56,9 @@ export function webhookRoute(context: ServerContext): Hono {
         throw new GalleyError("webhook_signature_invalid", "the signature does not match the body")
       }
       const { deliveryId, event } = headersOf(c.req.raw)
-      const verdict = await takeDelivery(
+      const verdict = await take(
         context,
+        intake,
         deliveryId,
         event,
         parseJson(body),
@@ -69,8 +73,9 @@ export function webhookRoute(context: ServerContext): Hono {
   })
 }
 
-async function takeDelivery(
+async function take(
   context: ServerContext,
+  intake: Intake,
   deliveryId: string,
   eventName: string,
   payload: unknown,
@@ -87,10 +92,15 @@ async function takeDelivery(
     githubRepositoryId: foreign ? null : (event.repository?.id ?? null),
     pullRequestNumber: event.type === "pull_request" ? event.pullRequest.number : event.type === "comment" ? event.number : null,
   }
-  const taken = await withinDeadline(() =>
-    withIntake(context.store, delivery, async (tx, target) =>
-      foreign ? { outcome: "ignored", reason: "unknown_host" } : applyDecision(context, tx, deliveryId, event, target),
-    ),
+  const { store, config } = context
+  const ofStranger = { step: { action: "ignore" as const, reason: "unknown_host" }, pullRequest: null }
+  const taken = await withinDeadline(
+    async () =>
+      (await intake.take(
+        delivery,
+        (target) => (foreign ? ofStranger : decideStep(event, target, config.github.webUrl)),
+        needsPullRequest(event),
+      )) ?? (await withIntake(store, delivery, (tx, target) => applyDecision(context, tx, deliveryId, event, target))),
   )
   if (taken.duplicate) return { outcome: "duplicate", reason: "delivery_repeated" }
   const { duplicate: _, ...verdict } = taken
@@ -99,14 +109,10 @@ async function takeDelivery(
 
 /** Nothing was committed when this throws, or the commit is on its way: then the redelivery is recognised as a repetition. */
 async function withinDeadline<T>(work: () => Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`the database did not answer within ${STORE_TIMEOUT_MS} ms`)), STORE_TIMEOUT_MS)
   try {
-    return await Promise.race([work(), late.promise])
+    return await withinTime(work(), STORE_TIMEOUT_MS)
   } catch (cause) {
     if (cause instanceof GalleyError) throw cause
     throw new GalleyError("intake_store_unavailable", "the delivery could not be stored; send it again", { cause })
-  } finally {
-    clearTimeout(timer)
   }
 }

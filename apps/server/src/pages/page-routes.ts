@@ -6,6 +6,7 @@ import { requireSameOrigin } from "./access/require-same-origin.ts"
 import { answerPageError } from "./answer-page-error.tsx"
 import { assetRoutes } from "./assets/asset-routes.ts"
 import type { PageEnv, PageParts } from "./page-env.ts"
+import { deliveryRoutes } from "./routes/delivery-routes.ts"
 import { projectRoutes } from "./routes/project-routes.tsx"
 import { pullRequestRoutes } from "./routes/pull-request-routes.tsx"
 import { runRoutes } from "./routes/run-routes.tsx"
@@ -46,6 +47,7 @@ export function pageRoutes(parts: PageParts): Hono<PageEnv> {
   app.route("/", settingsRoutes(parts))
   app.route("/", pullRequestRoutes(parts))
   app.route("/", runRoutes(parts))
+  app.route("/", deliveryRoutes(parts))
   for (const path of PAGE_PATHS) {
     app.all(path, () => {
       throw new GalleyError("not_found", "there is no such address")

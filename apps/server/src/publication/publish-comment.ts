@@ -4,6 +4,7 @@ import { finalFaults } from "@galley/github/final-faults"
 import type { GitHubCall } from "@galley/github/github-app"
 import type { PullRequestAddress } from "@galley/github/pull-request"
 import { createComment, deleteComment, updateComment } from "@galley/github/summary-comment"
+import { findJobObstacle } from "@galley/store/installations/find-job-obstacle"
 import { failPublication } from "@galley/store/queue/fail-publication"
 import { finishPublication } from "@galley/store/queue/finish-publication"
 import { type Publication, withPublication } from "@galley/store/queue/with-publication"
@@ -34,6 +35,7 @@ async function publish(context: ServerContext, publication: Publication): Promis
   const { workspaceId, jobId } = publication
   try {
     assertNewest(publication)
+    await assertReachable(context, publication)
     assertPublishable(publication.comment, publication.state)
     const call = context.github.forRepository(publication.githubInstallationId, publication.githubRepositoryId)
     const at = { owner: publication.owner, repository: publication.repository, number: publication.number }
@@ -57,6 +59,12 @@ async function publish(context: ServerContext, publication: Publication): Promis
 /** A newer review stands on the pull request already. */
 function assertNewest({ fence, publishedFence }: Publication): void {
   if (fence <= publishedFence) throw new GalleyError("publish_stale", "a newer review of the pull request was published")
+}
+
+/** What the workspace may no longer touch is not asked of GitHub either. */
+async function assertReachable({ store }: ServerContext, { workspaceId, jobId }: Publication): Promise<void> {
+  const obstacle = await findJobObstacle(store.sql, workspaceId, jobId)
+  if (obstacle !== null) throw new GalleyError(obstacle, "the App may no longer write to the repository")
 }
 
 /** @returns id of the comment that now holds the body */

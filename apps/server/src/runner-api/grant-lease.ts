@@ -4,6 +4,7 @@ import type { PullRequestAddress } from "@galley/github/pull-request"
 import { defaultModel } from "@galley/store/providers/default-model"
 import { resolveModel } from "@galley/store/providers/resolve-model"
 import { type ClaimedLease, LEASE_MS, type LeaseFacts } from "@galley/store/queue/claim-jobs"
+import { recordRunModel } from "@galley/store/runs/record-run-model"
 import type { ServerContext } from "../context.ts"
 import { findSummary } from "../publication/find-summary.ts"
 import { priorState } from "./prior-state.ts"
@@ -27,6 +28,8 @@ export async function grantLease(context: ServerContext, claimed: ClaimedLease):
   const call = context.github.forRepository(installation.githubInstallationId, project.githubRepositoryId)
   const botLogin = await context.github.botLogin()
   const { current } = await findSummary(call, addressOf(claimed), botLogin, claimed.commentId)
+  const model = await modelOf(context, claimed)
+  await recordRunModel(context.store, claimed.leaseId, model)
   return {
     leaseId: claimed.leaseId,
     leaseToken: claimed.leaseToken,
@@ -54,7 +57,7 @@ export async function grantLease(context: ServerContext, claimed: ClaimedLease):
       },
     },
     settings: {
-      model: await modelOf(context, claimed),
+      model,
       skill: project.settings.reviewSkill ?? null,
       maxFindings: project.settings.maxFindings,
     },

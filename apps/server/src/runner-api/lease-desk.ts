@@ -21,18 +21,19 @@ type Waiting = {
 /** The floor under lost notifications: waiting runners look for themselves this often. */
 const POLL_MS = 2_000
 
-export async function openLeaseDesk(context: ServerContext): Promise<LeaseDesk> {
+export async function openLeaseDesk({ store }: Pick<ServerContext, "store">): Promise<LeaseDesk> {
   const waiting = new Set<Waiting>()
   let serving: Promise<void> | null = null
   let again = false
   let open = true
 
   const serveOnce = async () => {
+    again = false
     const asked = [...waiting].filter((one) => !one.leaving)
     if (asked.length === 0) return
     try {
       const leases = await claimJobs(
-        context.store,
+        store,
         asked.map(({ request }) => request),
       )
       const byRequest = new Map(leases.map((lease) => [lease.requestId, lease]))
@@ -50,16 +51,14 @@ export async function openLeaseDesk(context: ServerContext): Promise<LeaseDesk> 
       again = true
       return
     }
-    serving = serveOnce().finally(() => {
+    // Polls that arrived in the same turn of the event loop are served together.
+    serving = new Promise(setImmediate).then(serveOnce).finally(() => {
       serving = null
-      if (again && open) {
-        again = false
-        serve()
-      }
+      if (again && open) serve()
     })
   }
 
-  const listener: Listener = await listenForJobs(context.store.sql, serve)
+  const listener: Listener = await listenForJobs(store.sql, serve)
   const poll = setInterval(serve, POLL_MS)
 
   return {

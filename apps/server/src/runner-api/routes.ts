@@ -2,7 +2,7 @@ import { GalleyError } from "@galley/contract/errors"
 import { MAX_RESULT_BYTES } from "@galley/contract/limits"
 import { Heartbeat, type Lease, LeaseFailure, LeaseRequest, LeaseResult, RUNNER_PROTOCOL_PATH } from "@galley/contract/protocol"
 import { type ClaimedLease, findLease, type LeaseFacts } from "@galley/store/queue/claim-jobs"
-import { completeJob } from "@galley/store/queue/complete-job"
+import { openCompletion } from "@galley/store/queue/complete-job"
 import { heartbeat } from "@galley/store/queue/heartbeat"
 import type { LeaseProof } from "@galley/store/queue/lease-token"
 import { releaseJob } from "@galley/store/queue/release-job"
@@ -26,6 +26,7 @@ const tooLarge = () => {
 /** Runner protocol v1; `@galley/contract/protocol` describes it. */
 export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
   const { store, log } = context
+  const completeJob = openCompletion(store)
   const app = new Hono().basePath(RUNNER_PROTOCOL_PATH)
   app.use(bodyLimit({ maxSize: MAX_RESULT_BYTES, onError: tooLarge }))
 
@@ -84,7 +85,7 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
     const leased = await findLease(store.sql, proof)
     // Without a lease it can only be the result that ended it, sent again.
     if (leased !== null) checkResult(result, leased)
-    await completeJob(store, proof, result)
+    await completeJob(proof, result)
     return c.json({})
   })
 

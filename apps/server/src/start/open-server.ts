@@ -9,6 +9,7 @@ import type { ServerContext } from "../context.ts"
 import { createApp } from "../http/app.ts"
 import { openLiveRuns } from "../pages/live/live-runs.ts"
 import { openLeaseDesk } from "../runner-api/lease-desk.ts"
+import { workSchedules } from "../tasks/work-schedules.ts"
 import { type TaskWork, workTasks } from "../tasks/work-tasks.ts"
 import { bootstrap } from "./bootstrap.ts"
 import { keyRingOf } from "./key-ring.ts"
@@ -49,6 +50,7 @@ export async function openServer(config: ServerConfig, log: Logger): Promise<Ope
     const desk = await openLeaseDesk(context)
     const tasks = await workTasks(context)
     work = tasks
+    const schedules = config.scheduledWork ? await workSchedules(context) : null
     // What was installed before the server ran. A task, so that one installation that cannot be read does not stop the start.
     await queueTask(store, taskQueues.syncInstallation, {})
     const liveRuns = await openLiveRuns(context)
@@ -61,6 +63,7 @@ export async function openServer(config: ServerConfig, log: Logger): Promise<Ope
       stopWaiting,
       async close() {
         await stopWaiting()
+        schedules?.stop()
         tasks.stop()
         await store.close()
       },

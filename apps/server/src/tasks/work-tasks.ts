@@ -1,6 +1,5 @@
 import { errorCode, GalleyError } from "@galley/contract/errors"
 import { expireLeases } from "@galley/store/queue/expire-leases"
-import { sweepSessions } from "@galley/store/sessions/sweep-sessions"
 import { deadTaskQueue, queueTask, type TaskData, type TaskQueue, taskQueues } from "@galley/store/tasks"
 import { z } from "zod"
 import type { ServerContext } from "../context.ts"
@@ -14,7 +13,7 @@ import { syncInstallations } from "./sync-installations.ts"
 export type TaskWork = Readonly<{
   /** Looks for tasks of a queue now instead of at the next poll; called after a commit that stored one. */
   wake(queue: TaskQueue): void
-  /** Ends the sweep of leases and sessions; closing the store ends the workers. */
+  /** Ends the sweep of leases; closing the store ends the workers. */
   stop(): void
 }>
 
@@ -53,8 +52,8 @@ export async function workTasks(context: ServerContext): Promise<TaskWork> {
   })
 
   const sweep = setInterval(() => {
-    Promise.all([expireLeases(context.store), sweepSessions(context.store)]).catch((error: unknown) => {
-      context.log.error({ err: error }, "what ran out could not be swept")
+    expireLeases(context.store).catch((error: unknown) => {
+      context.log.error({ err: error }, "leases that ran out could not be ended")
     })
   }, SWEEP_MS)
 

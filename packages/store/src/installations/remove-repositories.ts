@@ -9,9 +9,13 @@ export async function removeRepositories(
   githubRepositoryIds: readonly number[],
 ): Promise<void> {
   const removed = await tx.sql<{ id: string }[]>`
-    update projects set removed_at = now()
-    where installation_id = ${installation.id} and workspace_id = ${installation.workspaceId} and removed_at is null
-      and github_repository_id = any(${[...githubRepositoryIds]}::bigint[])
-    returning id`
-  for (const { id } of removed) await cancelWaitingJobs(tx, installation.workspaceId, { projectId: id }, "repository_gone")
+    with gone as (
+      select id from projects
+      where installation_id = ${installation.id} and workspace_id = ${installation.workspaceId} and removed_at is null
+        and github_repository_id = any(${[...githubRepositoryIds]}::bigint[])
+      order by github_repository_id for no key update
+    )
+    update projects set removed_at = now() where id in (select id from gone) returning id`
+  // Sent together: hundreds of repositories may leave at once.
+  await Promise.all(removed.map(({ id }) => cancelWaitingJobs(tx, installation.workspaceId, { projectId: id }, "repository_gone")))
 }

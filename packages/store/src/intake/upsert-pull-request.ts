@@ -37,7 +37,22 @@ export async function upsertPullRequest(
   project: { id: string; workspaceId: string },
   snapshot: PullRequestSnapshot,
 ): Promise<StoredPullRequest> {
-  const facts = {
+  const row = pullRequestRow(project, snapshot)
+  await sql`select upsert_pull_requests(${sql.json([row])})`
+  const [stored] = await sql<[StoredPullRequest]>`
+    select id, head_sha as "headSha", base_sha as "baseSha", draft, open, last_reviewed_sha as "lastReviewedSha",
+      updated_at as "updatedAt", updated_at = ${row.updated_at} as "isNewest"
+    from pull_requests where project_id = ${project.id} and number = ${snapshot.number}`
+  return stored
+}
+
+/** A new row of the table, by column. */
+export function pullRequestRow(project: { id: string; workspaceId: string }, snapshot: PullRequestSnapshot) {
+  return {
+    id: uuidv7(),
+    workspace_id: project.workspaceId,
+    project_id: project.id,
+    number: snapshot.number,
     title: snapshot.title,
     description: snapshot.description,
     author: snapshot.author,
@@ -48,17 +63,6 @@ export async function upsertPullRequest(
     web_url: snapshot.webUrl,
     draft: snapshot.draft,
     open: snapshot.open,
-    updated_at: snapshot.updatedAt,
+    updated_at: snapshot.updatedAt.toISOString(),
   }
-  const stored = sql`id, head_sha as "headSha", base_sha as "baseSha", draft, open, last_reviewed_sha as "lastReviewedSha",
-    updated_at as "updatedAt"`
-  const row = { ...facts, id: uuidv7(), workspace_id: project.workspaceId, project_id: project.id, number: snapshot.number }
-  const [newest] = await sql<[Omit<StoredPullRequest, "isNewest">?]>`
-    insert into pull_requests ${sql(row)}
-    on conflict (project_id, number) do update set ${sql(facts)} where pull_requests.updated_at <= ${snapshot.updatedAt}
-    returning ${stored}`
-  if (newest) return { ...newest, isNewest: true }
-  const [known] = await sql<[Omit<StoredPullRequest, "isNewest">]>`
-    select ${stored} from pull_requests where project_id = ${project.id} and number = ${snapshot.number} for update`
-  return { ...known, isNewest: false }
 }

@@ -35,7 +35,10 @@ export async function updateSettings(store: Store, update: SettingsUpdate): Prom
     const before = ProjectSettings.parse(row.settings)
     const after = parseSettings(applyChanges(row.settings, update.changes))
     const version = row.version + 1
-    await sql`update projects set settings = ${sql.json(toJson(after))}, settings_version = ${version} where id = ${update.projectId}`
+    await sql`
+      update projects set settings = ${sql.json(toJson(after))}, settings_version = ${version},
+        activated_at = ${!before.active && after.active ? sql`now()` : sql`activated_at`}
+      where id = ${update.projectId}`
     const scope = { projectId: update.projectId }
     if (before.reviewKind !== after.reviewKind) await cancelWaitingJobs(tx, update.workspaceId, scope, "review_kind_changed")
     if (before.active && !after.active) await cancelWaitingJobs(tx, update.workspaceId, scope, "project_inactive")

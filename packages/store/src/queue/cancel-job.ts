@@ -4,8 +4,8 @@ import type { Store } from "../database.ts"
 import { inTransaction } from "../transaction.ts"
 
 /**
- * A person stops a job: a waiting one at once, a running one with its runner's next heartbeat. Throws `not_found` for a job that is not
- * in the workspace, is being published or has ended.
+ * A person stops a job: a waiting one at once, a running one with its runner's next heartbeat or with its result, whichever comes first.
+ * Throws `not_found` for a job that is not in the workspace, is being published or has ended.
  */
 export async function cancelJob(store: Store, workspaceId: string, jobId: string, actor: string): Promise<void> {
   await inTransaction(store, async (tx) => {

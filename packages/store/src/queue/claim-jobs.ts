@@ -94,7 +94,7 @@ export async function claimJobs(
 /** The facts of a lease that holds; null when it ended, was given away, or the proof is wrong. */
 export async function findLease(sql: Query, proof: { leaseId: string; leaseToken: string; runnerId: string }): Promise<LeaseFacts | null> {
   const [row] = await sql<[{ lease: LeaseRow }?]>`
-    select review_lease_facts(r.id) as lease from review_runs r join review_jobs j on j.id = r.job_id and j.run_id = r.id
+    select f.lease from review_runs r join review_jobs j on j.id = r.job_id and j.run_id = r.id, review_lease_facts(array[r.id]) f
     where r.id = ${proof.leaseId} and r.runner_id = ${proof.runnerId} and j.state = 'running'
       and j.lease_token_hash = ${hashToken(proof.leaseToken)} and j.lease_expires_at > clock_timestamp()`
   return row ? leaseFacts(row.lease) : null

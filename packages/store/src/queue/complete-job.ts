@@ -1,66 +1,100 @@
 import { createHash } from "node:crypto"
 import { GalleyError } from "@galley/contract/errors"
 import type { LeaseResult } from "@galley/contract/protocol"
+import { createBatcher } from "../batch.ts"
 import type { Store } from "../database.ts"
 import { toJson } from "../json.ts"
 import { taskQueues } from "../tasks.ts"
-import { inTransaction, type Transaction } from "../transaction.ts"
+import { inTransaction } from "../transaction.ts"
 import { hashToken, type LeaseProof } from "./lease-token.ts"
+
+interface HandedOver {
+  proof: LeaseProof
+  result: LeaseResult
+}
+
+interface Completion {
+  leaseId: string
+  answer: "stored" | "repeated" | "lease_lost" | "result_conflict"
+  /** With `workspaceId` and `jobState`, of a result that was stored now. */
+  jobId: string
+  workspaceId: string
+  jobState: "publishing" | "skipped" | "cancelled" | null
+}
 
 /**
  * Keeps a result durably and ends the lease, so that the model is never paid twice. A review turns the job `publishing` and stores its
- * publication task in the same transaction; a skipped review ends it. The same result again changes nothing. Throws `lease_lost` for
+ * publication task in the same transaction; a skipped review ends it, and so does any result of a job that a person stopped. The same result again changes nothing. Throws `lease_lost` for
  * a stale lease or fence, `result_conflict` for another result of a lease that already has one.
  *
  * @returns false when this result was already stored
  */
+export type CompleteJob = (proof: LeaseProof, result: LeaseResult) => Promise<boolean>
+
+/** A result may have 1 MiB, and one call carries all of them. */
+const MAX_TOGETHER = 16
+
+/** Results that come at the same time share round trips and a commit. */
+export function openCompletion(store: Store): CompleteJob {
+  const complete = createBatcher<HandedOver, Completion>(
+    (results) => completeJobs(store, results),
+    ({ proof }) => proof.leaseId,
+    MAX_TOGETHER,
+  )
+  return async (proof, result) => answerOf(await complete({ proof, result }))
+}
+
+/** `CompleteJob` for one result alone. */
 export async function completeJob(store: Store, proof: LeaseProof, result: LeaseResult): Promise<boolean> {
-  const digest = createHash("sha256").update(JSON.stringify(result)).digest()
+  const [completion] = await completeJobs(store, [{ proof, result }])
+  if (completion === undefined) throw new Error("a result has an answer")
+  return answerOf(completion)
+}
+
+function answerOf({ answer }: Completion): boolean {
+  if (answer === "lease_lost") throw new GalleyError("lease_lost", "the lease ended or was given away")
+  if (answer === "result_conflict") throw new GalleyError("result_conflict", "this lease already has another result")
+  return answer === "stored"
+}
+
+/** The answers in the order of the results. */
+async function completeJobs(store: Store, handedOver: readonly HandedOver[]): Promise<Completion[]> {
   return inTransaction(store, async (tx) => {
-    const job = await endLease(tx, proof, result)
-    if (!job) return answerRepeated(tx, proof, digest)
-    await storeResult(tx, proof.leaseId, result, digest)
-    if (result.outcome === "reviewed") {
-      await tx.sendTask(taskQueues.publishComment, { jobId: job.jobId, workspaceId: job.workspaceId })
-    }
-    tx.wakeRuns(job.workspaceId, proof.leaseId)
-    // The workspace has room again, and after a skipped review the pull request too.
-    tx.wakeJobs(0)
-    return true
+    const completions = await tx.sql<Completion[]>`
+      select lease_id as "leaseId", answer, job_id as "jobId", workspace_id as "workspaceId", job_state as "jobState"
+      from complete_reviews(${tx.sql.json(toJson(handedOver.map(rowOf)))})`
+    const byLease = new Map(completions.map((completion) => [completion.leaseId, completion]))
+    const stored = completions.filter(({ answer }) => answer === "stored")
+    const published = stored.filter(({ jobState }) => jobState === "publishing")
+    await tx.sendTasks(
+      taskQueues.publishComment,
+      published.map(({ jobId, workspaceId }) => ({ jobId, workspaceId })),
+    )
+    for (const { workspaceId, leaseId } of stored) tx.wakeRuns(workspaceId, leaseId)
+    // The workspace has room again, and where nothing is published the pull request too.
+    if (stored.length > 0) tx.wakeJobs(0)
+    return handedOver.map(({ proof }) => byLease.get(proof.leaseId.toLowerCase()) ?? lost(proof))
   })
 }
 
-async function endLease({ sql }: Transaction, proof: LeaseProof, result: LeaseResult) {
-  const reviewed = result.outcome === "reviewed"
-  const [job] = await sql<[{ jobId: string; workspaceId: string }?]>`
-    update review_jobs j set
-      state = ${reviewed ? "publishing" : "skipped"}, code = ${reviewed ? null : result.code},
-      finished_at = ${reviewed ? null : sql`clock_timestamp()`}, lease_token_hash = null, lease_expires_at = null
-    from review_runs r
-    where r.id = ${proof.leaseId} and r.runner_id = ${proof.runnerId} and j.id = r.job_id and j.run_id = r.id
-      and j.state = 'running' and j.fence = ${result.fence} and j.lease_token_hash = ${hashToken(proof.leaseToken)}
-      and j.lease_expires_at > clock_timestamp()
-    returning j.id as "jobId", j.workspace_id as "workspaceId"`
-  return job
-}
+const lost = ({ leaseId }: LeaseProof): Completion => ({ leaseId, answer: "lease_lost", jobId: "", workspaceId: "", jobState: null })
 
-async function storeResult({ sql }: Transaction, runId: string, result: LeaseResult, digest: Uint8Array): Promise<void> {
+/** A result in the words of the SQL function. */
+function rowOf({ proof, result }: HandedOver) {
   const review = result.outcome === "reviewed" ? result : null
-  await sql`
-    insert into review_results (run_id, digest, state, findings, coverage, trace, comment)
-    values (${runId}, ${digest}, ${review ? sql.json(toJson(review.state)) : null}, ${sql.json(review?.findings ?? [])},
-      ${sql.json(result.coverage)}, ${sql.json(result.trace)}, ${review?.comment ?? null})`
-  await sql`
-    update review_runs set outcome = ${result.outcome}, code = ${result.outcome === "skipped" ? result.code : null},
-      phase = 'handing_over', usage = ${sql.json(result.usage)}, ended_at = clock_timestamp()
-    where id = ${runId}`
-}
-
-async function answerRepeated({ sql }: Transaction, { leaseId, runnerId }: LeaseProof, digest: Uint8Array): Promise<false> {
-  const [stored] = await sql<[{ same: boolean }?]>`
-    select s.digest = ${digest} as same from review_results s join review_runs r on r.id = s.run_id
-    where r.id = ${leaseId} and r.runner_id = ${runnerId}`
-  if (!stored) throw new GalleyError("lease_lost", "the lease ended or was given away")
-  if (!stored.same) throw new GalleyError("result_conflict", "this lease already has another result")
-  return false
+  return {
+    leaseId: proof.leaseId.toLowerCase(),
+    runnerId: proof.runnerId,
+    tokenHash: hashToken(proof.leaseToken).toString("hex"),
+    fence: result.fence,
+    outcome: result.outcome,
+    code: result.outcome === "skipped" ? result.code : null,
+    usage: result.usage,
+    digest: createHash("sha256").update(JSON.stringify(result)).digest("hex"),
+    state: review?.state ?? null,
+    findings: review?.findings ?? [],
+    coverage: result.coverage,
+    trace: result.trace,
+    comment: review?.comment ?? null,
+  }
 }

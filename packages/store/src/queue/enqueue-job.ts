@@ -1,7 +1,7 @@
 import type { ReviewKind } from "@galley/contract/settings"
 import { uuidv7 } from "uuidv7"
 import type { Transaction } from "../transaction.ts"
-import { type JobCause, MAX_DEBOUNCE_MS } from "./job.ts"
+import type { JobCause } from "./job.ts"
 
 export interface WantedReview {
   workspaceId: string
@@ -34,36 +34,24 @@ export interface EnqueuedJob {
  */
 export async function enqueueJob(tx: Transaction, wanted: WantedReview): Promise<EnqueuedJob> {
   const { sql } = tx
+  const row = {
+    id: uuidv7(),
+    workspace_id: wanted.workspaceId,
+    pull_request_id: wanted.pullRequestId,
+    cause: wanted.cause,
+    requested_by: wanted.requestedBy ?? null,
+    review_kind: wanted.kind,
+    head_sha: wanted.headSha,
+    base_sha: wanted.baseSha,
+    head_updated_at: wanted.headUpdatedAt.toISOString(),
+    priority: wanted.priority,
+    debounce_ms: wanted.debounceMs,
+  }
   const [job] = await sql<[(EnqueuedJob & { delayMs: number })?]>`
-    with wanted as (
-      select q.id, q.workspace_id, q.project_id, now() + ${wanted.debounceMs}::float8 * interval '1 millisecond' as run_after
-      from pull_requests q where q.id = ${wanted.pullRequestId} and q.workspace_id = ${wanted.workspaceId} for update
-    )
-    insert into review_jobs as job (
-      id, workspace_id, project_id, pull_request_id, state, cause, requested_by, review_kind, head_sha, base_sha, head_updated_at,
-      priority, run_after)
-    select ${uuidv7()}, w.workspace_id, w.project_id, w.id, 'waiting', ${wanted.cause}, ${wanted.requestedBy ?? null}, ${wanted.kind},
-      ${wanted.headSha}, ${wanted.baseSha}, ${wanted.headUpdatedAt}, ${wanted.priority}, w.run_after
-    from wanted w
-    on conflict (pull_request_id) where state = 'waiting' do update set
-      (head_sha, base_sha, head_updated_at, review_kind, failures) = (
-        select excluded.head_sha, excluded.base_sha, excluded.head_updated_at, excluded.review_kind,
-          case when excluded.head_sha = job.head_sha then job.failures else 0 end
-        where excluded.head_updated_at >= job.head_updated_at
-        union all
-        select job.head_sha, job.base_sha, job.head_updated_at, job.review_kind, job.failures
-        where excluded.head_updated_at < job.head_updated_at),
-      (cause, requested_by) = (
-        select excluded.cause, excluded.requested_by where excluded.priority > job.priority
-        union all
-        select job.cause, job.requested_by where excluded.priority <= job.priority),
-      priority = greatest(job.priority, excluded.priority),
-      run_after = case
-        when greatest(job.priority, excluded.priority) > 0 then least(job.run_after, excluded.run_after)
-        when excluded.head_updated_at < job.head_updated_at then job.run_after
-        else least(excluded.run_after, job.first_queued_at + ${MAX_DEBOUNCE_MS} * interval '1 millisecond') end
-    returning id as "jobId", (xmax = 0) as "isNew", run_after as "runAfter",
-      (extract(epoch from run_after - clock_timestamp()) * 1000)::float8 as "delayMs"`
+    with pull_request as (
+      select project_id from pull_requests where id = ${wanted.pullRequestId} and workspace_id = ${wanted.workspaceId} for update)
+    select e.job_id as "jobId", e.is_new as "isNew", e.due as "runAfter", e.delay_ms as "delayMs"
+    from pull_request q, enqueue_reviews(jsonb_build_array(${sql.json(row)} || jsonb_build_object('project_id', q.project_id))) e`
   if (!job) throw new Error(`no pull request ${wanted.pullRequestId} in workspace ${wanted.workspaceId}`)
   tx.wakeJobs(job.delayMs)
   return { jobId: job.jobId, isNew: job.isNew, runAfter: job.runAfter }

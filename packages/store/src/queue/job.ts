@@ -8,6 +8,3 @@ export type JobCause = "event" | "command" | "manual" | "reconciler"
 /** Asked for by a person: taken before automatic jobs of the same workspace, and never debounced. */
 export const URGENT_PRIORITY = 10
 export const AUTOMATIC_PRIORITY = 0
-
-/** However many pushes come, a job is due at the latest this long after it was queued. */
-export const MAX_DEBOUNCE_MS = 300_000

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest"
+import { createBatcher } from "./batch.ts"
+
+test("answers what is asked for at the same time from one call", async () => {
+  const calls: (readonly number[])[] = []
+  const double = createBatcher<number, number>(async (items) => {
+    calls.push(items)
+    return items.map((item) => item * 2)
+  })
+
+  expect(await Promise.all([1, 2, 3].map(double))).toEqual([2, 4, 6])
+  expect(calls).toEqual([[1, 2, 3]])
+})
+
+test("fails only the item that cannot be answered", async () => {
+  const ask = createBatcher<string, string>(async (items) => {
+    if (items.includes("bad")) throw new Error("a bad item")
+    return [...items]
+  })
+
+  const answers = await Promise.allSettled(["a", "bad", "c"].map(ask))
+
+  expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"])
+})
+
+test("never lets two items with the same key go together", async () => {
+  const calls: string[] = []
+  const ask = createBatcher<string, string>(
+    async (items) => {
+      calls.push(items.join(" "))
+      return [...items]
+    },
+    (item) => item[0],
+  )
+
+  await Promise.all(["a1", "b1", "a2"].map(ask))
+
+  expect(calls).toEqual(["a1 b1", "a2"])
+})
+
+test("sends at most 64 items in a call", async () => {
+  const sizes: number[] = []
+  const ask = createBatcher<number, number>(async (items) => {
+    sizes.push(items.length)
+    return [...items]
+  })
+
+  await Promise.all(Array.from({ length: 100 }, (_, item) => ask(item)))
+
+  expect(sizes).toEqual([64, 36])
+})

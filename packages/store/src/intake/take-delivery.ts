@@ -1,0 +1,135 @@
+import type { GalleyErrorCode } from "@galley/contract/errors"
+import postgres from "postgres"
+import { uuidv7 } from "uuidv7"
+import { createBatcher } from "../batch.ts"
+import type { Store } from "../database.ts"
+import { AUTOMATIC_PRIORITY } from "../queue/job.ts"
+import { wakeJobs } from "../transaction.ts"
+import { type IntakeTarget, readTargets } from "./read-target.ts"
+import { type PullRequestSnapshot, pullRequestRow } from "./upsert-pull-request.ts"
+import type { Delivery, DeliveryVerdict, TakenDelivery } from "./with-intake.ts"
+
+/** What a delivery leads to when it needs no more than its pull request and that one's waiting job. */
+export type DeliveryStep =
+  | { action: "ignore"; reason: string }
+  | { action: "cancel"; code: GalleyErrorCode }
+  | { action: "enqueue"; debounceMs: number }
+
+export interface DecidedDelivery {
+  step: DeliveryStep
+  /** What the event says of its pull request; kept, whatever is decided, when the project is `target.project`. Null: nothing is kept. */
+  pullRequest: PullRequestSnapshot | null
+}
+
+/** Takes deliveries that need no more than their pull request and that one's waiting job. */
+export interface Intake {
+  /**
+   * Applies what `decide` (pure) makes of the delivery's target, with one commit that other deliveries of the moment share. The target is
+   * remembered from an earlier delivery or read now; if installation or project changed since, nothing is done and `decide` is asked again,
+   * so that a decision is never applied to a state it was not made for. When it throws, nothing is left behind. Null when `decide` says so:
+   * the delivery needs `withIntake`.
+   *
+   * @param needsPullRequest whether `decide` looks at `target.pullRequest`, which is not remembered and null otherwise
+   */
+  take(
+    delivery: Delivery,
+    decide: (target: IntakeTarget) => DecidedDelivery | null,
+    needsPullRequest?: boolean,
+  ): Promise<TakenDelivery | null>
+}
+
+/** Targets in memory: settings of a project are at most 20 KiB. */
+const MAX_REMEMBERED = 1_000
+const UNIQUE_VIOLATION = "23505"
+
+export function openIntake(store: Store): Intake {
+  const { sql } = store
+  const read = createBatcher<Delivery, IntakeTarget>((deliveries) => readTargets(sql, deliveries))
+  const apply = createBatcher<ReturnType<typeof requestOf>, AppliedRow>(
+    (requests) => sql<AppliedRow[]>`
+      select outcome, reason, job_id as "jobId", delay_ms as "delayMs"
+      from take_deliveries(${sql.json(requests.map((request, place) => ({ ...request, place })))}) order by place`,
+    ({ project_id, pull_request_number, delivery_id }) => (project_id === null ? delivery_id : `${project_id} ${pull_request_number}`),
+  )
+  // Never trusted: the database compares versions before it does anything.
+  const known = new Map<string, IntakeTarget>()
+  const remember = (place: string, target: IntakeTarget) => {
+    if (known.size >= MAX_REMEMBERED) known.clear()
+    known.set(place, { ...target, pullRequest: null })
+  }
+  return {
+    async take(delivery, decide, needsPullRequest = false) {
+      const place = `${delivery.hostId} ${delivery.githubInstallationId} ${delivery.githubRepositoryId}`
+      for (;;) {
+        const remembered = needsPullRequest ? undefined : known.get(place)
+        const target = remembered ?? (await read(delivery))
+        if (remembered === undefined) remember(place, target)
+        const decided = decide(target)
+        if (decided === null) return null
+        const row = await apply(requestOf(delivery, target, decided)).catch(askAgainAfterTwin)
+        if (row.outcome === "duplicate") return { duplicate: true }
+        if (row.outcome === "changed") {
+          known.delete(place)
+          continue
+        }
+        if (row.outcome !== "queued") return { duplicate: false, outcome: row.outcome, reason: row.reason }
+        wakeJobs(store, row.delayMs)
+        return { duplicate: false, outcome: row.outcome, reason: row.reason, jobId: row.jobId }
+      }
+    },
+  }
+}
+
+interface AppliedRow {
+  outcome: DeliveryVerdict["outcome"] | "duplicate" | "changed"
+  reason: string | null
+  /** With `delayMs`, of a queued delivery alone. */
+  jobId: string
+  delayMs: number
+}
+
+/** A twin of the delivery was committed first: the next look finds it. */
+function askAgainAfterTwin(error: unknown): AppliedRow {
+  const isTwin = error instanceof postgres.PostgresError && error.code === UNIQUE_VIOLATION && error.table_name === "webhook_deliveries"
+  if (!isTwin) throw error
+  return { outcome: "changed", reason: null, jobId: "", delayMs: 0 }
+}
+
+/** One delivery in the words of the SQL function. */
+function requestOf(delivery: Delivery, target: IntakeTarget, decided: DecidedDelivery) {
+  const { project, installation, version } = target
+  const { step, pullRequest } = decided
+  return {
+    host_id: delivery.hostId,
+    delivery_id: delivery.deliveryId,
+    event: delivery.event,
+    action: delivery.action,
+    workspace_id: project?.workspaceId ?? installation?.workspaceId ?? null,
+    project_id: project?.id ?? null,
+    pull_request_number: delivery.pullRequestNumber,
+    github_installation_id: delivery.githubInstallationId,
+    github_repository_id: delivery.githubRepositoryId,
+    seen: version,
+    step: step.action,
+    reason: step.action === "ignore" ? step.reason : step.action === "cancel" ? step.code : null,
+    pull: project !== null && pullRequest !== null ? pullRequestRow(project, pullRequest) : null,
+    job: step.action === "enqueue" ? jobOf(step.debounceMs, decided, target) : null,
+  }
+}
+
+/** The wanted job of an event, without its pull request, which may be new. */
+function jobOf(debounceMs: number, { pullRequest }: DecidedDelivery, { project }: IntakeTarget) {
+  if (project === null || pullRequest === null) throw new Error("a job needs a project and a pull request")
+  return {
+    id: uuidv7(),
+    workspace_id: project.workspaceId,
+    project_id: project.id,
+    cause: "event",
+    review_kind: project.settings.reviewKind,
+    head_sha: pullRequest.headSha,
+    base_sha: pullRequest.baseSha,
+    head_updated_at: pullRequest.updatedAt.toISOString(),
+    priority: AUTOMATIC_PRIORITY,
+    debounce_ms: debounceMs,
+  }
+}

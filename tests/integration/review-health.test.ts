@@ -1,0 +1,95 @@
+import { readReviewHealth } from "@galley/store/health/read-review-health"
+import { completeJob } from "@galley/store/queue/complete-job"
+import { touchRunner } from "@galley/store/runners/touch-runner"
+import { deadTaskQueue } from "@galley/store/tasks"
+import { expect, test, vi } from "vitest"
+import { startTestServer } from "./server-fixture.ts"
+import { claimed, freshStore, push, reviewed, runOut, seedTenant } from "./store-fixture.ts"
+
+const capability = (kind: "diff" | "dynamic", expiresInMs: number) => ({
+  kind,
+  engineVersion: "1",
+  boundary: "enforced" as const,
+  checkedAt: new Date().toISOString(),
+  expiresAt: new Date(Date.now() + expiresInMs).toISOString(),
+})
+
+test("sees whether a live runner of the workspace, or of all, offers the kind of the oldest job that is due", async () => {
+  const store = await freshStore()
+  const [tenant, stranger] = [await seedTenant(store), await seedTenant(store)]
+  await push(store, tenant, 1)
+  const offered = async () => (await readReviewHealth(store)).waiting.map((kind) => [kind.kind, kind.oldestUnofferedDueAt === null])
+  const seen = (runnerId: string, expiresInMs = 60_000, kind: "diff" | "dynamic" = "diff") =>
+    touchRunner(store, runnerId, { name: "r", version: "1", capabilities: [capability(kind, expiresInMs)] })
+
+  expect(await offered()).toEqual([["diff", false]])
+  await seen(stranger.runnerId)
+  await seen(tenant.runnerId, 60_000, "dynamic")
+  expect(await offered()).toEqual([["diff", false]])
+  await seen(tenant.runnerId, -1)
+  expect(await offered()).toEqual([["diff", false]])
+  await seen(tenant.runnerId)
+  expect(await offered()).toEqual([["diff", true]])
+  await store.sql`update runners set last_seen_at = now() - interval '2 minutes'`
+  expect(await offered()).toEqual([["diff", false]])
+})
+
+test("does not count jobs that are not due or whose pull request is busy", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  await push(store, tenant, 1)
+  await claimed(store, tenant)
+  await push(store, tenant, 1)
+  await push(store, tenant, 2, { wanted: { debounceMs: 60_000 } })
+
+  expect((await readReviewHealth(store)).waiting).toEqual([])
+})
+
+test("sees leases that ran out, results that wait for publication, failed deliveries and tasks that were given up", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  await push(store, tenant, 1)
+  await push(store, tenant, 2)
+  const [lost, done] = [await claimed(store, tenant), await claimed(store, tenant)]
+  await runOut(store, lost.leaseId)
+  await completeJob(store, done, reviewed(done))
+  await store.sql`
+    insert into missed_deliveries (host_id, delivery_id, attempt_id, event, delivered_at, succeeded)
+    values (${tenant.hostId}, 'a', '1', 'push', now() - interval '2 hours', false), (${tenant.hostId}, 'b', '2', 'push', now(), true)`
+  await store.boss.send(deadTaskQueue, {})
+
+  const health = await readReviewHealth(store)
+
+  expect(health).toMatchObject({ expiredLeases: { count: 1 }, publications: { count: 1 }, failedDeliveries: { count: 1 }, deadTasks: 1 })
+  expect(health.now.getTime() - Number(health.failedDeliveries.oldestAt)).toBeGreaterThan(7_000_000)
+})
+
+test("tells of a task that was given up also once what it left behind is ended", async () => {
+  const { context } = await startTestServer()
+  const { boss } = context.store
+  const id = (await boss.send(deadTaskQueue, {})) ?? ""
+
+  await vi.waitFor(async () => expect(await boss.findJobs(deadTaskQueue, { id })).toMatchObject([{ state: "completed" }]), 15_000)
+
+  expect(await readReviewHealth(context.store)).toMatchObject({ deadTasks: 1 })
+})
+
+test("answers 200 while reviews get through and 503 when they do not, without naming a tenant", async () => {
+  const server = await startTestServer()
+  const { store } = server.context
+  const tenant = await seedTenant(store)
+  expect((await server.app.request("/health/reviews")).status).toBe(200)
+
+  await push(store, tenant, 1)
+  await store.sql`update review_jobs set run_after = now() - interval '10 minutes'`
+  const answer = await server.app.request("/health/reviews")
+
+  expect(answer.status).toBe(503)
+  const text = await answer.text()
+  expect(JSON.parse(text)).toMatchObject({
+    status: "failing",
+    checks: [{ check: "waiting_diff", ok: false, offered: false }, {}, {}, {}, {}, {}],
+  })
+  const [workspace] = await store.sql<[{ slug: string }]>`select slug from workspaces where id = ${tenant.workspaceId}`
+  for (const secret of [tenant.workspaceId, tenant.projectId, workspace.slug]) expect(text).not.toContain(secret)
+})
