@@ -1,26 +1,30 @@
-import { galleyErrorCodes } from "@galley/contract/errors"
+import type { GalleyErrorCode } from "@galley/contract/errors"
 import { expect, test } from "vitest"
 import { isOwnFault, isRetryable } from "./is-retryable.ts"
 
-test("another attempt is made for what may pass or is this runner's fault, and never for a bad input, a broken bound or a bad answer", () => {
-  expect(galleyErrorCodes.filter(isRetryable)).toEqual([
-    "boundary_unavailable",
-    "engine_missing",
-    "engine_integrity",
-    "server_unreachable",
-    "checkout_fetch_failed",
-    "model_upstream_error",
-    "model_rate_limited",
-    "model_timeout",
-    "engine_start_failed",
-    "engine_start_timeout",
-    "engine_crashed",
-    "github_unavailable",
-    "github_rate_limited",
-    "internal_error",
-  ])
+const passes: GalleyErrorCode[] = [
+  "checkout_fetch_failed",
+  "github_unavailable",
+  "model_rate_limited",
+  "engine_crashed",
+  "boundary_unavailable",
+]
+const stays: GalleyErrorCode[] = [
+  "input_too_large",
+  "merge_base_missing",
+  "model_usage_missing",
+  "model_answer_cut",
+  "engine_output_invalid",
+]
+
+test.each(passes)("another attempt is made after %s", (code) => {
+  expect(isRetryable(code)).toBe(true)
+})
+
+test.each(stays)("no second model call is paid for after %s", (code) => {
+  expect(isRetryable(code)).toBe(false)
 })
 
 test("only a fault of the runner itself makes its slot prove itself again", () => {
-  expect(galleyErrorCodes.filter(isOwnFault)).toEqual(["boundary_unavailable", "engine_missing", "engine_integrity"])
+  expect([...passes, ...stays].filter(isOwnFault)).toEqual(["boundary_unavailable"])
 })

@@ -25,11 +25,12 @@ test("a runner that can prove nothing clears an earlier one's jobs away, says so
   const said: string[] = []
   const write = (line: string) => {
     const { msg, kinds } = JSON.parse(line)
+    // The slot proved itself again instead of asking for a job: it has seen that it can do nothing.
+    if (msg === "the engine is not usable" && said.includes("runner ready")) stopping.abort()
     said.push(msg)
     if (msg !== "runner ready") return
     expect(kinds).toEqual([])
     expect(readdirSync(jobs)).toEqual([])
-    setTimeout(() => stopping.abort(), 50)
   }
   const startedAt = performance.now()
   await runRunner(config, stopping.signal, pino({ level: "info" }, { write }))
