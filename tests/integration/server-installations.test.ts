@@ -1,3 +1,4 @@
+import { taskQueues } from "@galley/store/tasks"
 import { expect, test } from "vitest"
 import { REPO, type ReviewServer, sampleChange, startReviewServer, until } from "./review-fixture.ts"
 import { startTestServer, type TestServer } from "./server-fixture.ts"
@@ -10,9 +11,13 @@ const installations = (server: TestServer) =>
   server.context.store.sql<{ account: string; suspended: boolean; removed: boolean }[]>`
     select account_login as account, suspended_at is not null as suspended, removed_at is not null as removed from installations order by 1`
 
-/** A server with a job that waits. */
+/** A server with a job that waits, whose look at GitHub's list at the start is over: it would bring back what an event takes out. */
 async function waiting(): Promise<ReviewServer> {
   const server = await startReviewServer()
+  await until(
+    () => server.context.store.boss.findJobs(taskQueues.syncInstallation, {}),
+    (tasks) => tasks.every(({ state }) => state === "completed"),
+  )
   await server.openPullRequest()
   expect(await server.job()).toMatchObject({ state: "waiting" })
   return server

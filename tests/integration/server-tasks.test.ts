@@ -1,4 +1,3 @@
-import { createSession } from "@galley/store/sessions/create-session"
 import { taskQueues } from "@galley/store/tasks"
 import { expect, test } from "vitest"
 import { PULL, type ReviewServer, startReviewServer, until } from "./review-fixture.ts"
@@ -182,15 +181,4 @@ test.each([
   expect(await verdict(server)).toMatchObject({ outcome: "ignored" })
   await openTasks(server)
   expect(server.github.requests().filter(({ path }) => path.includes("/repos/"))).toEqual([])
-})
-
-test("forgets sessions that ran out", async () => {
-  const server = await startReviewServer({ GALLEY_DEMO_LOGIN: "1" })
-  const { store, demoUserId } = server.context
-  await createSession(store, demoUserId ?? "")
-  await store.sql`update sessions set expires_at = now()`
-  await until(
-    () => store.sql`select 1 from sessions`,
-    (left) => left.length === 0,
-  )
 })
