@@ -92,7 +92,7 @@ async function pollForLease(port: number): Promise<{ readAt: number; body: unkno
     { kind: "diff", ...proof },
     { kind: "dynamic", ...proof },
   ]
-  const request = { requestId: randomUUID(), runnerName: "bench", runnerVersion: "1", capabilities, freeSlots: 1, waitMs: 25_000 }
+  const request = { requestId: randomUUID(), runnerName: "bench", runnerVersion: "0.1.0", capabilities, freeSlots: 1, waitMs: 25_000 }
   const answer = await post(port, "/leases", request)
   if (answer.status !== 200) throw new Error(`a poll was answered with ${answer.status}`)
   const body: unknown = await answer.json()

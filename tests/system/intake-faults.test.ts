@@ -216,7 +216,7 @@ test("answers no 5xx while a server is replaced under load, lets runners go and 
   const request = {
     requestId: randomUUID(),
     runnerName: "r",
-    runnerVersion: "1",
+    runnerVersion: "0.1.0",
     freeSlots: 1,
     waitMs: 25_000,
     capabilities: [
