@@ -50,6 +50,11 @@ test("spends at most four REST calls on a review in steady state, whatever the n
     () => requests(server, "POST"),
     (posts) => posts.some(({ path }) => path.endsWith("/reactions")),
   )
+  // The sync at the start asks GitHub too, in its own time.
+  await until(
+    () => server.context.store.sql<{ state: string }[]>`select state from pgboss.job where name = 'sync-installation'`,
+    (tasks) => tasks.length > 0 && tasks.every(({ state }) => state === "completed"),
+  )
   server.github.clearRequests()
   const lease = await server.lease()
   expect((await server.on(lease, "credentials")).status).toBe(200)
