@@ -54,7 +54,7 @@ describe("the comment", () => {
     ]
     const comment = render({ findings })
     expect([...comment.matchAll(/^#### (.*)$/gm)].map((match) => match[1])).toEqual(["P0: top", "P3: low", "Unrated: none"])
-    expect(comment).toContain("priority not rated by this engine")
+    expect(comment).toContain("priority not rated by the engine that found it")
     expect(comment).toContain("**3 active findings** (1 P0, 1 P3, 1 unrated): 3 new")
   })
 

@@ -85,7 +85,7 @@ function remarks(finding: Finding, input: CommentInput): string[] {
     ...(isConfirmed
       ? []
       : [`not confirmed by this review${finding.lastSeenSha === null ? "" : `, last seen at \`${finding.lastSeenSha.slice(0, 7)}\``}`]),
-    ...(finding.priority === null ? ["priority not rated by this engine"] : []),
+    ...(finding.priority === null ? ["priority not rated by the engine that found it"] : []),
     ...(finding.confidence === null ? [] : [`confidence ${finding.confidence.toFixed(2)}`]),
     ...(finding.rules.length === 0 ? [] : [`rules: ${inline(finding.rules.join(", "), MAX_RULES_BYTES)}`]),
   ]
