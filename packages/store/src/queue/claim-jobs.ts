@@ -69,7 +69,7 @@ export const LEASE_MS = 60_000
 /**
  * Leases jobs to waiting runners, in their order, in one round trip: proven kinds, no busy pull request, the workspace's cap exactly,
  * the workspace that waited longest first, then priority and age. Leases that ran out are settled by the way. Requests that get
- * nothing are absent from the answer.
+ * nothing are absent from the answer, as are those of runners that were paused or removed.
  */
 export async function claimJobs(
   store: Store,
@@ -83,8 +83,12 @@ export async function claimJobs(
     runId: uuidv7(),
     tokenHash: hashToken(tokens.get(request.requestId) ?? "").toString("hex"),
   }))
+  // A poll waits for up to 25 s: meanwhile its runner may have been paused or removed.
   const rows = await store.sql<{ requestId: string; lease: LeaseRow }[]>`
-    select request_id as "requestId", lease from claim_review_jobs(${store.sql.json(parameter)}, ${options.leaseMs ?? LEASE_MS})`
+    select request_id as "requestId", lease from claim_review_jobs((
+      select coalesce(jsonb_agg(asked order by n), '[]') from jsonb_array_elements(${store.sql.json(parameter)}) with ordinality a (asked, n)
+      join runners r on r.id = (asked ->> 'runnerId')::uuid where not r.paused and r.removed_at is null
+    ), ${options.leaseMs ?? LEASE_MS})`
   return rows.map(({ requestId, lease }) => {
     wakeRuns(store, lease.workspaceId, lease.leaseId)
     return { ...leaseFacts(lease), requestId, leaseToken: tokens.get(requestId) ?? "" }
