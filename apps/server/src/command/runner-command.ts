@@ -9,7 +9,7 @@ import { revokeOldToken } from "@galley/store/runners/revoke-old-token"
 import { rotateRunnerToken } from "@galley/store/runners/rotate-runner-token"
 import { setRunnerPaused } from "@galley/store/runners/set-runner-paused"
 import { findWorkspaceId } from "@galley/store/workspaces/find-workspace-id"
-import type { z } from "zod"
+import { z } from "zod"
 import { assertTokenIsOurs, HOUR_MS, OverlapHours, PauseNote, RunnerName } from "../runners/runner-fields.ts"
 
 export const RUNNER_USAGE = `usage: runner <verb> [<name>] [--workspace <slug> | --shared] [options]
@@ -29,6 +29,7 @@ const options = {
   "overlap-hours": { type: "string", default: "24" },
 } as const
 
+const Verb = z.enum(["list", "register", "rotate", "revoke", "pause", "resume", "remove"])
 const ACTOR = "command line"
 
 const misused = (problem: string, cause?: unknown) => new GalleyError("config_invalid", `${problem}\n${RUNNER_USAGE}`, { cause })
@@ -58,8 +59,9 @@ function read<T extends z.ZodType>(schema: T, value: unknown, name: string): z.i
  */
 export async function runnerCommand(store: Store, environment: { slug: string }, argv: readonly string[]): Promise<string[]> {
   const { positionals, values } = readArguments(argv)
-  const [verb, typed, ...more] = positionals
-  if (more.length > 0 || (verb === "list") !== (typed === undefined)) throw misused("a verb and the name of one runner are needed")
+  const [word, typed, ...more] = positionals
+  const verb = read(Verb, word, "the verb")
+  if (more.length > 0 || (verb === "list") !== (typed === undefined)) throw misused("the name of one runner is needed, but for list")
   if (values.shared && values.workspace !== undefined) throw misused("a runner cannot be shared and of one workspace")
   if (verb === "list") return (await listFleet(store)).map((runner) => JSON.stringify(runner))
 
@@ -88,7 +90,5 @@ export async function runnerCommand(store: Store, environment: { slug: string },
       assertTokenIsOurs(name, slug, environment.slug)
       await removeRunner(store, change)
       return []
-    default:
-      throw misused(`there is no verb ${verb}`)
   }
 }
