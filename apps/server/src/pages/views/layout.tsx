@@ -9,7 +9,7 @@ const doneWords: Readonly<Record<string, string>> = {
   queued: "A review is queued.",
   cancelled: "The job is cancelled. A running one stops with its runner's next heartbeat.",
   "token-revoked": "The old token is refused from now on.",
-  "runner-paused": "The runner is paused. It gets no new review; what it works on goes on.",
+  "runner-paused": "The runner is paused. What it works on goes on.",
   "runner-resumed": "The runner takes reviews again.",
   "runner-removed": "The runner is removed. What it worked on waits for another one.",
 }

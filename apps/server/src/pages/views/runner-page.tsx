@@ -89,7 +89,7 @@ function Paused({ runner: { paused, pausedBy, pausedAt, pausedNote } }: { runner
 
 function Proofs({ runner }: { runner: RunnerSummary }) {
   if (runner.capabilities.length === 0) {
-    return <Empty>None. Its log says which check or engine failed; until it proves a kind it is given nothing.</Empty>
+    return <Empty>None. A runner that can prove no kind asks for no work; its log says which check or engine failed.</Empty>
   }
   const proven = provenNow(runner, new Date())
   return (
