@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process"
 import { readdirSync } from "node:fs"
+import { cancelJob } from "@galley/store/queue/cancel-job"
 import { listRunners } from "@galley/store/runners/list-runners"
 import { removeRunner } from "@galley/store/runners/remove-runner"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -52,19 +54,36 @@ test("an ephemeral runner whose job fails has told so and ends with 0: what beca
   expect(await road.jobEnd(waiting.id)).toMatchObject({ state: "failed", code: "model_unauthorized" })
 })
 
+// R-FLEET-6
+test("an ephemeral runner that is not fit for its job gives it back and ends with 1", async () => {
+  road.platform.model?.setMode(null)
+  const runner = await road.platform.startRunner()
+  const nft = ["delete", "table", "inet", `galley_egress_${SLOT_UID}`]
+  execFileSync("nft", nft, { env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" } })
+
+  await road.openPullRequest(3)
+
+  expect(await runner.ended).toBe(1)
+  expect(remains()).toEqual(nothing)
+  const jobId = await road.nextJob(3, [])
+  const [job] = await road.store.sql`select state, failures, attempt from review_jobs where id = ${jobId}`
+  expect(job).toMatchObject({ state: "waiting", failures: 0, attempt: 1 })
+  await cancelJob(road.store, (await road.project()).workspaceId, jobId, "test")
+})
+
 // R-FLEET-4, R-FLEET-6
 test("a runner that is removed in mid-review drops its work and ends, and the job waits for another one", async () => {
   const { workspaceId } = await road.project()
   const before = road.platform.model?.requests.length ?? 0
   road.platform.model?.setMode({ name: "hang" })
   const runner = await road.platform.startRunner()
-  await road.openPullRequest(3)
+  await road.openPullRequest(4)
   await road.until(() => (road.platform.model?.requests.length ?? 0) > before)
   const [registered] = await listRunners(road.store, workspaceId)
 
   await removeRunner(road.store, { workspaceId, runnerId: registered?.id ?? "", actor: "test" })
 
-  const [job] = await road.store.sql`select state, failures from review_jobs where id = ${await road.nextJob(3, [])}`
+  const [job] = await road.store.sql`select state, failures from review_jobs where id = ${await road.nextJob(4, [])}`
   expect(job).toMatchObject({ state: "waiting", failures: 0 })
   expect(await runner.ended).toBe(0)
   expect(runner.output().join("\n")).toContain("lease lost; the work was dropped")
