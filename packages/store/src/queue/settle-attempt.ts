@@ -37,7 +37,11 @@ export async function settleAttempt(tx: Transaction, proof: LeaseProof, ended: E
   return settleLocked(tx, locked, ended)
 }
 
-/** Locks project, pull request and job of a runner's lease, in this order; null when the lease does not hold. */
+/**
+ * Locks project, pull request and job of a runner's lease, in this order; null when the lease does not hold.
+ *
+ * @param proved what more must be true of the job `j`: that its token was shown, or nothing
+ */
 export async function lockLease(
   { sql }: Transaction,
   { leaseId, runnerId }: Pick<LeaseProof, "leaseId" | "runnerId">,
