@@ -110,7 +110,9 @@ test("pauses with a note that everybody in the workspace reads as text, and resu
   expect(paused.headers.get("location")).toBe(`${runnerOf(tenant)}?done=runner-paused`)
   const html = await (await viewer.get(runnerOf(tenant))).text()
   expect(html).toMatch(/Paused by owner-\d+/)
-  expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt; &amp; a new disk")
+  for (const shown of [html, await (await viewer.get(fleetOf(tenant))).text()]) {
+    expect(shown).toContain("&lt;script&gt;alert(1)&lt;/script&gt; &amp; a new disk")
+  }
   expect((await owner.submit(`${runnerOf(tenant)}/pause`, { note: "x".repeat(201) })).status).toBe(422)
   await owner.submit(`${runnerOf(tenant)}/resume`, {})
   expect(await rowOf(server.context.store, tenant.runnerId)).toMatchObject({ paused: false, note: "" })

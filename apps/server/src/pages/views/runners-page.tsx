@@ -49,6 +49,7 @@ function RunnerRow({ here, runner }: { here: string; runner: RunnerSummary }) {
       </th>
       <td>
         <RunnerBadge runner={runner} />
+        {runner.paused && runner.pausedNote !== "" ? <span class="block muted">{runner.pausedNote}</span> : null}
       </td>
       <td>{proven.length === 0 ? <span class="muted">nothing</span> : proven.map(({ kind }) => kindNames[kind]).join(", ")}</td>
       <td>
