@@ -112,6 +112,8 @@ begin
   for alike in
     select a.one -> 'kinds' as kinds, (a.one ->> 'workspaceId')::uuid as workspace_id, array_agg(a.one order by a.n) as requests
     from jsonb_array_elements(requests) with ordinality a (one, n)
+    -- A poll waits for up to 25 s: meanwhile its runner may have been paused or removed.
+    join runners r on r.id = (a.one ->> 'runnerId')::uuid and not r.paused and r.removed_at is null
     where repeated is null or (a.one ->> 'requestId')::uuid <> all (repeated)
     group by 1, 2
     order by min(a.n)
