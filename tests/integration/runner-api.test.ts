@@ -203,11 +203,12 @@ test("tells a runner with its heartbeat to go on, to stop, or that a newer head 
     ((await (await server.on(lease, "heartbeat", { ...beat, usage })).json()) as { action: string }).action
   expect(await action()).toBe("continue")
   await server.github.pushHead({ repo: REPO, number: 1 }, server.change.baseSha)
-  expect(await action()).toBe("superseded")
+  // Within the second of its opening the push is looked up at GitHub first.
+  await until(action, (told) => told === "superseded")
   // What was paid for is finished.
   expect(await action({ ...noUsage, modelCalls: 1 })).toBe("continue")
   await server.github.closePullRequest({ repo: REPO, number: 1 })
-  expect(await action()).toBe("cancel")
+  await until(action, (told) => told === "cancel")
 })
 
 test("keeps a result once, whatever arrives again, and refuses another one", async () => {

@@ -82,6 +82,7 @@ const reasonWords: Readonly<Record<IgnoreReason | "command", string>> = {
   command_from_bot: "A bot wrote the command.",
   commander_not_allowed: "Only owners, members and collaborators of the repository may ask for a review.",
   overtaken: "A newer event had arrived before this one.",
+  same_second: "Another event of the same second told something else: GitHub is asked what holds.",
   unknown_host: "The delivery came from a GitHub host that is not configured.",
   command: "Asked for by the comment /review.",
 }
