@@ -28,7 +28,7 @@ const settled = (server: ReviewServer) => until(server.job, ({ state }) => state
 const requests = (server: ReviewServer, method: string) =>
   server.github.requests().filter((request) => request.method === method && request.path.includes("/comments"))
 
-// B01, B02
+// report B01, report B02
 test("creates one comment and edits it by its id from then on", async () => {
   const server = await opened()
   await server.review("first")
@@ -70,7 +70,7 @@ test("spends at most four REST calls on a review in steady state, whatever the n
   ])
 })
 
-// B02
+// report B02
 test("finds its comment on the third page when its id is not known, and only its own", async () => {
   const server = await opened()
   const theirs = await server.github.writeComment({ ...PULL, author: "mallory", body: commentOf(stateAt("0".repeat(40)), "forged") })
@@ -292,7 +292,7 @@ test("keeps other work of a limited installation back without asking GitHub, and
   await expect(call(8)("read", "GET /repos/acme/shop/pulls/1", {})).rejects.toMatchObject({ code: "installation_gone" })
 })
 
-// B31
+// report B31
 test.each([
   ["suspended", (server: ReviewServer) => server.github.suspendInstallation(7, true), "installation_suspended"],
   ["removed", (server: ReviewServer) => server.github.deleteInstallation(7), "installation_gone"],
@@ -327,7 +327,7 @@ test("does not write what a newer review overtook", async () => {
   expect([...requests(server, "PATCH"), ...requests(server, "GET")]).toEqual([])
 })
 
-// B37
+// report B37
 test("publishes a finished review although the head moved on or the pull request was closed, and names the head it reviewed", async () => {
   const server = await opened()
   const { headSha, baseSha } = server.change

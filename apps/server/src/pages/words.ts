@@ -154,6 +154,7 @@ const codeWords: Readonly<Record<GalleyErrorCode, string>> = {
   webhook_event_missing: "The delivery names no event.",
   intake_store_unavailable: "The delivery could not be stored.",
   request_invalid: "The request does not fit what was expected.",
+  request_too_large: "What was sent is larger than anything this page needs.",
   forbidden: "You may not do this.",
   settings_invalid: "A setting is out of its bounds.",
   runner_unauthorized: "The runner's token is not known.",
