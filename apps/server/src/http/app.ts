@@ -22,8 +22,6 @@ export function createApp({ context, desk, liveRuns, checkReady }: AppParts): Ho
   const app = new Hono()
   app.onError((error, c) => {
     const { status, body } = errorAnswer(error)
-    // What was not read to its end cannot be followed by another request.
-    if (status === 408 || status === 413) c.header("connection", "close")
     if (status >= 500) context.log.error({ err: error, path: c.req.path }, "request failed")
     return c.json(body, status)
   })
