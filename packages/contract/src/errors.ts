@@ -20,6 +20,7 @@ export const galleyErrorCodes = [
   "intake_store_unavailable",
   // requests
   "request_invalid",
+  "request_too_large",
   "not_found",
   "forbidden",
   "sign_in_required",

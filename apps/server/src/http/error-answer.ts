@@ -22,6 +22,7 @@ const statusByCode: Partial<Record<GalleyErrorCode, ContentfulStatusCode>> = {
   project_inactive: 409,
   pull_request_closed: 409,
   webhook_too_large: 413,
+  request_too_large: 413,
   result_too_large: 413,
   webhook_content_type: 415,
   webhook_payload_invalid: 400,

@@ -82,6 +82,7 @@ const reasonWords: Readonly<Record<IgnoreReason | "command", string>> = {
   command_from_bot: "A bot wrote the command.",
   commander_not_allowed: "Only owners, members and collaborators of the repository may ask for a review.",
   overtaken: "A newer event had arrived before this one.",
+  same_second: "Another event of the same second told something else: GitHub is asked what holds.",
   unknown_host: "The delivery came from a GitHub host that is not configured.",
   command: "Asked for by the comment /review.",
 }
@@ -156,6 +157,7 @@ const codeWords: Readonly<Record<GalleyErrorCode, string>> = {
   webhook_event_missing: "The delivery names no event.",
   intake_store_unavailable: "The delivery could not be stored.",
   request_invalid: "The request does not fit what was expected.",
+  request_too_large: "What was sent is larger than anything this page needs.",
   forbidden: "You may not do this.",
   settings_invalid: "A setting is out of its bounds.",
   runner_unauthorized: "The runner's token is not known.",
