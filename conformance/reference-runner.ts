@@ -14,15 +14,14 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout as delay } from "node:timers/promises"
 import { errorCode } from "@galley/contract/errors"
-import type { Heartbeat, Lease, LeaseRequest } from "@galley/contract/protocol"
+import type { Heartbeat, Lease } from "@galley/contract/protocol"
 import { ReviewKind } from "@galley/contract/settings"
 import { noUsage } from "@galley/contract/usage"
 import { carryOver } from "./carry-over.ts"
 import { keepLease } from "./keep-lease.ts"
+import { isoAfter, leaseRequest } from "./lease-request.ts"
 import { credentials, failure, heartbeat, mayPass, poll, release, result, type Server } from "./protocol-client.ts"
 
-const LONG_POLL_MS = 25_000
-const PROOF_MS = 120_000
 const FIRST_RETRY_MS = 200
 const LONGEST_RETRY_MS = 5_000
 const BEAT: Heartbeat = { phase: "reviewing", progress: "pretending to work", usage: noUsage }
@@ -40,7 +39,7 @@ async function run(settings: Settings, stopping: AbortSignal): Promise<void> {
   let tries = 0
   while (!stopping.aborted) {
     try {
-      const lease = await poll(settings.server, requestOf(settings, requestId), stopping)
+      const lease = await poll(settings.server, { ...leaseRequest(settings.name, settings.kinds), requestId }, stopping)
       requestId = randomUUID()
       tries = 0
       if (lease !== null) await workOn(lease, settings, stopping)
@@ -51,14 +50,6 @@ async function run(settings: Settings, stopping: AbortSignal): Promise<void> {
     }
   }
 }
-
-function requestOf({ name, kinds }: Settings, requestId: string): LeaseRequest {
-  const proof = { engineVersion: "1", boundary: "demo" as const, checkedAt: isoAfter(0), expiresAt: isoAfter(PROOF_MS) }
-  const capabilities = kinds.map((kind) => ({ kind, ...proof }))
-  return { requestId, runnerName: name, runnerVersion: "0.1.0", capabilities, freeSlots: 1, waitMs: LONG_POLL_MS }
-}
-
-const isoAfter = (ms: number) => new Date(Date.now() + ms).toISOString()
 
 /** From a lease to its end. Never throws: what cannot be told to the server is settled when the lease runs out. */
 async function workOn(lease: Lease, settings: Settings, stopping: AbortSignal): Promise<void> {
