@@ -93,7 +93,7 @@ test("refuses the token that a runner had before it was rotated, and that of a r
   const poll = (token: string) => server.runner("/leases", leaseRequest({ waitMs: 0 }), { authorization: `Bearer ${token}` })
   expect((await poll(runner.token)).status).toBe(204)
 
-  const { token } = await rotateRunnerToken(store, workspaceId, runner.runnerId, "test")
+  const { token } = await rotateRunnerToken(store, { workspaceId, runnerId: runner.runnerId, actor: "test" }, 0)
   expect(await codeOf(await poll(runner.token))).toMatchObject({ status: 401, code: "runner_unauthorized" })
   expect((await poll(token)).status).toBe(204)
   await store.sql`delete from runners where id = ${runner.runnerId}`
