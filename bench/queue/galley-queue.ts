@@ -1,11 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto"
-import type { LeaseResult } from "@galley/contract/protocol"
-import { noUsage } from "@galley/contract/usage"
 import { openLeaseDesk } from "@galley/server/lease-desk"
 import { openStore, type Store } from "@galley/store/database"
 import { openIntake } from "@galley/store/intake/take-delivery"
-import type { ClaimedLease } from "@galley/store/queue/claim-jobs"
 import { openCompletion } from "@galley/store/queue/complete-job"
+import { reviewed } from "../../tests/integration/reviewed-result.ts"
 import { type Contender, POOL } from "./contender.ts"
 import { fillGalley, type SeededProject, seedGalley } from "./seed-galley.ts"
 
@@ -37,7 +35,7 @@ export async function openGalleyQueue(url: string, onError: (error: unknown) => 
       const request = { requestId: randomUUID(), runnerId: runner.id, workspaceId: null, kinds: ["diff", "dynamic"] as const }
       const lease = await desk.wait(request, WAIT_MS, AbortSignal.timeout(WAIT_MS))
       if (lease === null) return false
-      await complete(lease, resultOf(lease))
+      await complete(lease, reviewed(lease))
       return true
     },
     fill: async (jobs) => {
@@ -75,27 +73,5 @@ function pullRequest(number: number) {
     draft: false,
     open: true,
     updatedAt: new Date(),
-  }
-}
-
-/** A review without findings, as small as the protocol allows. */
-export function resultOf(lease: ClaimedLease): LeaseResult {
-  return {
-    outcome: "reviewed",
-    fence: lease.fence,
-    reviewedSha: lease.headSha,
-    state: { schema_version: 1, findings: [] },
-    findings: [],
-    coverage: {
-      status: "complete",
-      changedFiles: 1,
-      reviewedFiles: 1,
-      examinedPaths: ["src/basket.ts"],
-      omitted: { omissions: [], total: 0 },
-      comparison: "none",
-    },
-    usage: { ...noUsage, modelCalls: 1, inputTokens: 2_000, outputTokens: 200 },
-    trace: { engine: { name: "bench", version: "1" }, steps: [], droppedFindings: [] },
-    comment: "No findings.",
   }
 }

@@ -8,12 +8,11 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { type PagesClient, signIn } from "./pages-client.ts"
 import { type RunRow, runLine, waitForRun } from "./review-run.ts"
+import { openSample, registerSample, sampleProject } from "./sample-project.ts"
 import { makeSampleRepository, readChange, type SampleChange } from "./sample-repository.ts"
-import { type Platform, type RealModel, startPlatform } from "./start-platform.ts"
+import type { ModelService } from "./server-environment.ts"
+import { type Platform, startPlatform } from "./start-platform.ts"
 
-const OWNER = "sample"
-const NAME = "checkout"
-const INSTALLATION_ID = 7001
 const NUMBER = 1
 const REVIEW_TIMEOUT_MS = 600_000
 const startedAt = performance.now()
@@ -21,7 +20,7 @@ const startedAt = performance.now()
 const say = (line: string) => console.log(`[${((performance.now() - startedAt) / 1000).toFixed(1).padStart(5)} s] ${line}`)
 const environment = (name: string) => (process.env[name] === "" ? undefined : process.env[name])
 
-function chooseModel(): RealModel | null {
+function chooseModel(): ModelService | null {
   const [baseUrl, apiKey, model] = [environment("MODEL_BASE_URL"), environment("MODEL_API_KEY"), environment("MODEL")]
   if (baseUrl === undefined && apiKey === undefined && model === undefined) return null
   if (baseUrl === undefined || apiKey === undefined || model === undefined) {
@@ -41,7 +40,7 @@ type Project = { id: string; owner: string; name: string; settingsVersion: numbe
 
 async function findProject(pages: PagesClient): Promise<Project> {
   const { projects } = await pages.get<{ projects: Project[] }>(`${pages.workspacePath}/projects`)
-  const project = projects.find(({ owner, name }) => owner === OWNER && name === NAME)
+  const project = projects.find(({ owner, name }) => owner === sampleProject.owner && name === sampleProject.name)
   if (project === undefined) throw new Error("the repository did not become a project")
   return project
 }
@@ -60,7 +59,7 @@ async function follow(platform: Platform, pages: PagesClient, project: Project, 
   known.add(run.id)
   const seconds = (performance.now() - requestedAt) / 1000
   if (run.jobState !== "succeeded") say(`${kind} review ended as ${run.jobState}: ${run.code ?? ""} ${run.detail ?? ""}`)
-  const comments = platform.github.comments({ repo: `${OWNER}/${NAME}`, number: NUMBER })
+  const comments = platform.github.comments({ repo: sampleProject.repo, number: NUMBER })
   for (const comment of comments) console.log(`\n${"-".repeat(20)} comment ${comment.id}\n${comment.body}\n${"-".repeat(40)}\n`)
   await printSteps(pages, run)
   return { run, line: runLine(run, seconds), comments: comments.length }
@@ -76,29 +75,13 @@ async function printSteps(pages: PagesClient, run: RunRow): Promise<void> {
 
 async function reviewTwice(platform: Platform, change: SampleChange): Promise<boolean> {
   const { github } = platform
-  const repo = `${OWNER}/${NAME}`
-  await github.registerRepository({
-    owner: OWNER,
-    name: NAME,
-    gitDirectory: change.gitDirectory,
-    installationId: INSTALLATION_ID,
-    private: true,
-  })
-  await github.idle()
+  await registerSample(github, change)
   const pages = await signIn(platform.url)
   const project = await changeSettings(pages, { active: true, reviewKind: "diff", debounceSeconds: 0 })
   const known = new Set<string>()
 
   say("a pull request is opened: the webhook queues a Diff Review")
-  await github.openPullRequest({
-    repo,
-    number: NUMBER,
-    baseSha: change.baseSha,
-    headRef: "change",
-    headSha: change.headSha,
-    title: change.title,
-    body: change.description,
-  })
+  await openSample(github, change, NUMBER)
   const diff = await follow(platform, pages, project, "diff", known)
 
   say("the project is switched to Dynamic Review, and Review now is pressed")
@@ -111,7 +94,7 @@ async function reviewTwice(platform: Platform, change: SampleChange): Promise<bo
   const published = [diff, dynamic].every(({ run }) => run.jobState === "succeeded")
   if (published && dynamic.comments !== 1) throw new Error(`expected one comment, found ${dynamic.comments}`)
   say(`pages:   ${platform.url}${pages.workspacePath}/projects (sign in as the demo user)`)
-  say(`comment: ${github.url}/${repo}/pull/${NUMBER}#issuecomment-${dynamic.line.commentId ?? ""}`)
+  say(`comment: ${github.url}/${sampleProject.repo}/pull/${NUMBER}#issuecomment-${dynamic.line.commentId ?? ""}`)
   return published
 }
 

@@ -1,23 +1,21 @@
 import { randomBytes } from "node:crypto"
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type FakeGitHub, startFakeGitHub } from "@galley/fake-github"
 import { type FakeModel, startFakeModel } from "@galley/fake-model"
 import { bundle } from "../bundle.ts"
+import { freePort } from "../free-port.ts"
 import { startPostgres } from "../postgres.ts"
 import { enginePrefixPath } from "../setup/setup.ts"
+import { type ModelService, serverEnvironment } from "./server-environment.ts"
 import { type StartedProcess, startProcess } from "./start-process.ts"
-
-/** A model service to use instead of the scripted one. */
-export type RealModel = Readonly<{ baseUrl: string; apiKey: string; model: string }>
 
 export type PlatformOptions = Readonly<{
   /** Receives one line per step. */
   log: (line: string) => void
   /** Null: the scripted model. */
-  realModel: RealModel | null
+  realModel: ModelService | null
   /** Port of the pages; null: any free one. */
   port: number | null
   /** Added to the runner's environment, e.g. other slot users for a second platform on one machine. */
@@ -79,28 +77,23 @@ async function start(options: PlatformOptions, stops: (() => Promise<void>)[]): 
   const webhookSecret = randomBytes(24).toString("hex")
   const github = await startFakeGitHub({ appId: APP_ID, webhook: { url: `${url}/webhooks/github`, secret: webhookSecret } })
   stops.push(() => github.close())
-  const modelKey = options.realModel?.apiKey ?? randomBytes(24).toString("hex")
-  const model = options.realModel === null ? await startFakeModel({ apiKey: modelKey }) : null
+  const scriptedKey = randomBytes(24).toString("hex")
+  const model = options.realModel === null ? await startFakeModel({ apiKey: scriptedKey }) : null
   if (model !== null) stops.push(() => model.close())
 
   const runnerToken = randomBytes(24).toString("hex")
-  const serverEnvironment = {
-    PATH: process.env.PATH ?? "",
-    DATABASE_URL: postgres.url,
-    GALLEY_PUBLIC_URL: url,
-    GALLEY_LISTEN_PORT: String(port),
-    GALLEY_MASTER_KEY: randomBytes(32).toString("base64"),
+  const environment = {
+    ...serverEnvironment({
+      databaseUrl: postgres.url,
+      port,
+      github,
+      model: options.realModel ?? { baseUrl: model?.url ?? "", apiKey: scriptedKey, model: "scripted-model" },
+      masterKey: randomBytes(32).toString("base64"),
+      webhookSecret,
+      runnerToken,
+    }),
     GALLEY_WORKSPACE: "Demo",
     GALLEY_DEMO_LOGIN: "1",
-    GALLEY_RUNNER_TOKEN: runnerToken,
-    GITHUB_URL: github.url,
-    GITHUB_API_URL: github.apiUrl,
-    GITHUB_APP_ID: String(APP_ID),
-    GITHUB_PRIVATE_KEY: github.privateKeyPem ?? "",
-    GITHUB_WEBHOOK_SECRET: webhookSecret,
-    MODEL_BASE_URL: options.realModel?.baseUrl ?? model?.url ?? "",
-    MODEL_API_KEY: modelKey,
-    MODEL: options.realModel?.model ?? "scripted-model",
     ...options.serverEnvironment,
   }
   const logDirectory = join(repository, ".galley", "logs")
@@ -110,7 +103,7 @@ async function start(options: PlatformOptions, stops: (() => Promise<void>)[]): 
     startProcess({
       name,
       argv: [process.execPath, "--import", join(repository, "scripts/tsx-hook.ts"), join(repository, "apps/server/src/main.ts"), ...args],
-      env: serverEnvironment,
+      env: environment,
       logFile: join(logDirectory, "server.log"),
     })
   await step("schema is up to date", () => serverProcess("migrate", "migrate").waitForLine(says("the schema is up to date")))
@@ -162,12 +155,3 @@ async function launchRunner(
 }
 
 const says = (sentence: string) => (line: string) => line.includes(`"msg":"${sentence}"`)
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === "string") throw new Error("no free port")
-  return address.port
-}

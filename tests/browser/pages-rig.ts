@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type FakeGitHub, startFakeGitHub } from "@galley/fake-github"
@@ -9,8 +8,11 @@ import { listProjects } from "@galley/store/projects/list-projects"
 import type { Project } from "@galley/store/projects/project"
 import { listRunners } from "@galley/store/runners/list-runners"
 import { bundle } from "../../scripts/bundle.ts"
+import { openSample, registerSample, sampleProject } from "../../scripts/demo/sample-project.ts"
 import { makeSampleRepository, type SampleChange } from "../../scripts/demo/sample-repository.ts"
+import { noModel, serverEnvironment } from "../../scripts/demo/server-environment.ts"
 import { type StartedProcess, startProcess } from "../../scripts/demo/start-process.ts"
+import { freePort } from "../../scripts/free-port.ts"
 import { freshDatabase } from "../integration/database.ts"
 import type { Tenant } from "../integration/store-fixture.ts"
 
@@ -27,8 +29,6 @@ export type PagesRig = Readonly<{
   stop(): Promise<void>
 }>
 
-const APP_ID = 77
-const REPO = "sample/checkout"
 const repository = new URL("../..", import.meta.url).pathname
 
 /** @param bundled starts the server as it is shipped, one file in a directory without dependencies, instead of its sources */
@@ -52,39 +52,28 @@ async function start(stops: (() => Promise<void> | void)[], bundled: boolean): P
   stops.push(() => database.drop())
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const secret = randomBytes(24).toString("hex")
-  const github = await startFakeGitHub({ appId: APP_ID, webhook: { url: `${url}/webhooks/github`, secret } })
+  const webhookSecret = randomBytes(24).toString("hex")
+  const github = await startFakeGitHub({ webhook: { url: `${url}/webhooks/github`, secret: webhookSecret } })
   stops.push(() => github.close())
 
   const server = startServer(join(directory, "server.log"), bundled ? await bundledServer(directory) : sourceServer, {
-    DATABASE_URL: database.url,
-    GALLEY_PUBLIC_URL: url,
-    GALLEY_LISTEN_PORT: String(port),
-    GALLEY_MASTER_KEY: randomBytes(32).toString("base64"),
+    ...serverEnvironment({
+      databaseUrl: database.url,
+      port,
+      github,
+      model: noModel,
+      masterKey: randomBytes(32).toString("base64"),
+      webhookSecret,
+      runnerToken: randomBytes(24).toString("hex"),
+    }),
     GALLEY_WORKSPACE: "Demo",
     GALLEY_DEMO_LOGIN: "1",
-    GALLEY_RUNNER_TOKEN: randomBytes(24).toString("hex"),
-    GITHUB_URL: github.url,
-    GITHUB_API_URL: github.apiUrl,
-    GITHUB_APP_ID: String(APP_ID),
-    GITHUB_PRIVATE_KEY: github.privateKeyPem ?? "",
-    GITHUB_WEBHOOK_SECRET: secret,
-    MODEL_BASE_URL: "http://127.0.0.1:9/v1",
-    MODEL_API_KEY: "a key that nobody uses",
-    MODEL: "scripted-model",
   })
   stops.push(() => server.stop())
   await server.waitForLine((line) => line.includes('"msg":"server ready"'))
 
   const change = makeSampleRepository(join(directory, "repository"))
-  await github.registerRepository({
-    owner: "sample",
-    name: "checkout",
-    gitDirectory: change.gitDirectory,
-    installationId: 7001,
-    private: true,
-  })
-  await github.idle()
+  await registerSample(github, change)
   const store = await openStore({
     url: database.url,
     // Nothing that the server sealed is opened here.
@@ -107,11 +96,7 @@ async function start(stops: (() => Promise<void> | void)[], bundled: boolean): P
       if (project === undefined) throw new Error("the repository did not become a project")
       return project
     },
-    async openPullRequest(number, title = change.title) {
-      const { baseSha, headSha, description } = change
-      await github.openPullRequest({ repo: REPO, number, baseSha, headRef: `change-${number}`, headSha, title, body: description })
-      await github.idle()
-    },
+    openPullRequest: (number, title = change.title) => openSample(github, { ...change, title }, number),
   }
 }
 
@@ -125,7 +110,7 @@ async function bundledServer(directory: string): Promise<string[]> {
 }
 
 function startServer(logFile: string, program: readonly string[], env: Record<string, string>): StartedProcess {
-  const environment = { PATH: process.env.PATH ?? "", GALLEY_MIGRATIONS_DIRECTORY: join(repository, "migrations"), ...env }
+  const environment = { GALLEY_MIGRATIONS_DIRECTORY: join(repository, "migrations"), ...env }
   return startProcess({ name: "server", argv: [process.execPath, ...program], env: environment, logFile })
 }
 
@@ -139,16 +124,7 @@ async function readTenant(store: Store): Promise<Tenant> {
     hostId: project.hostId,
     projectId: project.id,
     repositoryId: project.githubRepositoryId,
-    installationId: 7001,
+    installationId: sampleProject.installationId,
     runnerId: runner.id,
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === "string") throw new Error("no free port")
-  return address.port
 }

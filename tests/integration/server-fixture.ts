@@ -4,6 +4,7 @@ import { readServerConfig } from "@galley/server/config"
 import { type OpenServer, openServer } from "@galley/server/open-server"
 import { type Logger, pino } from "pino"
 import { onTestFinished } from "vitest"
+import { noModel, serverEnvironment } from "../../scripts/demo/server-environment.ts"
 import { freshDatabase } from "./database.ts"
 
 export const WEBHOOK_SECRET = "webhook secret of the tests"
@@ -29,22 +30,19 @@ export type TestServerOptions = Readonly<{
 
 export async function startTestServer(environment: Record<string, string> = {}, options: TestServerOptions = {}): Promise<TestServer> {
   const { url } = await freshDatabase()
-  const github = await startFakeGitHub({ appId: 77, now: options.githubNow })
+  const github = await startFakeGitHub({ now: options.githubNow })
   onTestFinished(() => github.close())
   await options.prepare?.(github)
   const config = readServerConfig({
-    DATABASE_URL: url,
-    GALLEY_PUBLIC_URL: "http://127.0.0.1:8080",
-    GALLEY_MASTER_KEY: randomBytes(32).toString("base64"),
-    GALLEY_RUNNER_TOKEN: RUNNER_TOKEN,
-    GITHUB_URL: github.url,
-    GITHUB_API_URL: github.apiUrl,
-    GITHUB_APP_ID: "77",
-    GITHUB_PRIVATE_KEY: github.privateKeyPem ?? "",
-    GITHUB_WEBHOOK_SECRET: WEBHOOK_SECRET,
-    MODEL_BASE_URL: "http://127.0.0.1:9/v1",
-    MODEL_API_KEY: "model key",
-    MODEL: "some-model",
+    ...serverEnvironment({
+      databaseUrl: url,
+      port: 8080,
+      github,
+      model: noModel,
+      masterKey: randomBytes(32).toString("base64"),
+      webhookSecret: WEBHOOK_SECRET,
+      runnerToken: RUNNER_TOKEN,
+    }),
     // What the clock starts would come in the middle of some test.
     GALLEY_SCHEDULED_WORK: "0",
     ...environment,

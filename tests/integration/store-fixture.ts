@@ -1,7 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto"
-import type { LeaseResult } from "@galley/contract/protocol"
 import { ProjectSettings, type ReviewKind } from "@galley/contract/settings"
-import { noUsage } from "@galley/contract/usage"
 import { openStore, type Store } from "@galley/store/database"
 import { recordInstallation } from "@galley/store/installations/record-installation"
 import { recordRepositories } from "@galley/store/installations/record-repositories"
@@ -15,6 +13,8 @@ import { inTransaction, type Transaction } from "@galley/store/transaction"
 import { bootstrapWorkspace } from "@galley/store/workspaces/bootstrap-workspace"
 import { expect, onTestFinished } from "vitest"
 import { freshDatabase } from "./database.ts"
+
+export { reviewed } from "./reviewed-result.ts"
 
 export const bothKinds: readonly ReviewKind[] = ["diff", "dynamic"]
 
@@ -171,29 +171,6 @@ export async function claimed(store: Store, tenant: Tenant, options: Parameters<
   const lease = await claim(store, tenant, options)
   if (!lease) throw new Error("nothing to lease")
   return lease
-}
-
-/** A minimal review of the leased head. */
-export function reviewed(lease: ClaimedLease, changes: Partial<Extract<LeaseResult, { outcome: "reviewed" }>> = {}): LeaseResult {
-  return {
-    outcome: "reviewed",
-    fence: lease.fence,
-    reviewedSha: lease.headSha,
-    state: { schema_version: 1, findings: [] },
-    findings: [],
-    coverage: {
-      status: "complete",
-      changedFiles: 1,
-      reviewedFiles: 1,
-      examinedPaths: ["a.ts"],
-      omitted: { omissions: [], total: 0 },
-      comparison: "none",
-    },
-    usage: { ...noUsage, modelCalls: 1, inputTokens: 100, outputTokens: 10 },
-    trace: { engine: { name: "test", version: "1" }, steps: [], droppedFindings: [] },
-    comment: "a comment",
-    ...changes,
-  }
 }
 
 export interface JobRow {

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto"
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { prepareCheckout } from "@galley/checkout/prepare-checkout"
 import type { FindingState } from "@galley/contract/finding"
 import { defaultJobLimits, type JobLimits } from "@galley/contract/limits"
 import type { Lease, RunPhase } from "@galley/contract/protocol"
@@ -10,11 +9,11 @@ import type { ReviewKind } from "@galley/contract/settings"
 import { noUsage } from "@galley/contract/usage"
 import type { EngineJob } from "@galley/engine/engine"
 import { type FakeModel, startFakeModel } from "@galley/fake-model"
-import { virtualComment } from "@galley/findings/virtual-state"
-import { startGateway } from "@galley/gateway/start-gateway"
+import { checkOut, engineJob, openGateway } from "@galley/runner/prepared-job"
 import { loadEgressRules, removeEgressRules } from "@galley/sandbox/egress-rules"
 import { type JobDirectory, makeJobDirectory, removeJobDirectory } from "@galley/sandbox/job-directory"
 import { makeSlots, type Slot } from "@galley/sandbox/slot"
+import { exampleCredentials, exampleLease } from "../../apps/runner/src/testing/example-lease.ts"
 import { type GitServer, startGitServer } from "../../packages/checkout/src/testing/git-server.ts"
 import { createTestRepository, type Files } from "../../packages/checkout/src/testing/repository.ts"
 import { enginePrefixPath } from "../../scripts/setup/setup.ts"
@@ -90,64 +89,24 @@ export async function startEngineRig(): Promise<EngineRig> {
 type Parts = Readonly<{ root: string; repositories: string; git: GitServer; model: FakeModel; slot: Slot; prefix: EngineJob["prefix"] }>
 
 async function prepareJob({ root, repositories, git, model, slot, prefix }: Parts, options: JobOptions): Promise<PreparedJob> {
-  const { kind, boundary = "enforced", prior = null } = options
+  const { boundary = "enforced" } = options
   const id = `job-${randomBytes(6).toString("hex")}`
   const repository = createTestRepository(repositories, `${id}.git`)
   const baseSha = repository.commit(base)
   const headSha = repository.commit({ ...head, ...options.files }, [baseSha], { minute: 1, message: "Add retries" })
   repository.publish(baseSha, headSha)
-  const limits = { ...defaultJobLimits, ...options.limits }
+  const lease = leaseOf(options, { headSha, baseSha, gitUrl: git.url(repository.name) })
+  const access = { baseUrl: model.url, apiKey: UPSTREAM_KEY, contextTokens: 128_000, outputTokens: 8_192 }
+  const credentials = { githubToken: GITHUB_TOKEN, model: { ...exampleCredentials.model, ...access } }
   const directory = await makeJobDirectory(root, id, slot, boundary)
-  const checkout = await prepareCheckout(
-    {
-      gitUrl: git.url(repository.name),
-      token: GITHUB_TOKEN,
-      pullNumber: 1,
-      headSha,
-      baseSha,
-      previousHeadSha: null,
-      jobDirectory: directory.path,
-      limits,
-    },
-    AbortSignal.timeout(30_000),
-  )
+  const checkout = await checkOut(lease, credentials, directory, AbortSignal.timeout(30_000))
   const token = randomBytes(32).toString("hex")
-  const lease = leaseOf({ kind, headSha, baseSha, gitUrl: git.url(repository.name), state: prior, skill: options.skill ?? null })
-  const access = {
-    baseUrl: model.url,
-    apiKey: UPSTREAM_KEY,
-    upstreamModel: "upstream-model",
-    contextTokens: 128_000,
-    outputTokens: 8_192,
-    price: null,
-  }
-  const gateway = await startGateway({
-    port: boundary === "enforced" ? slot.gatewayPort : 0,
-    token,
-    model: access,
-    knownSecrets: [UPSTREAM_KEY, GITHUB_TOKEN],
-    limits,
-    usageSoFar: noUsage,
-    tools: kind === "dynamic" ? { allowed: ["read", "grep", "glob"], resultTool: "StructuredOutput", treePath: checkout.treePath } : null,
-    shim:
-      kind === "diff"
-        ? { pullRequest: lease.job.pullRequest, checkout, botLogin: lease.botLogin, stateComment: virtualComment(prior) }
-        : null,
-  })
+  const place = { config: { boundary, prefix: prefix.path }, slot }
+  const job = { lease, credentials, checkout, directory, token, progress: { phase: "preparing" as const, usage: noUsage } }
+  const gateway = await openGateway(place, job)
   const phases: RunPhase[] = []
   return {
-    lease,
-    checkout,
-    gateway,
-    token,
-    slot,
-    boundary,
-    prefix,
-    scratch: directory.scratch,
-    runDirectory: directory.run,
-    limits,
-    contextTokens: access.contextTokens,
-    outputTokens: access.outputTokens,
+    ...engineJob(place, job, gateway),
     onPhase: (phase) => phases.push(phase),
     directory,
     phases,
@@ -158,41 +117,13 @@ async function prepareJob({ root, repositories, git, model, slot, prefix }: Part
   }
 }
 
-type LeaseParts = Readonly<{
-  kind: ReviewKind
-  headSha: string
-  baseSha: string
-  gitUrl: string
-  state: FindingState | null
-  skill: string | null
-}>
-
-function leaseOf({ kind, headSha, baseSha, gitUrl, state, skill }: LeaseParts): Lease {
-  const pullRequest = {
-    owner: "acme",
-    repository: "sample",
-    number: 1,
-    title: "Add retries",
-    description: "Retries until it works.",
-    author: "alice",
-    baseRef: "main",
-    headRef: "retries",
-    webUrl: "https://github.example/acme/sample/pull/1",
-    gitUrl,
-  }
+function leaseOf(options: JobOptions, { headSha, baseSha, gitUrl }: { headSha: string; baseSha: string; gitUrl: string }): Lease {
+  const example = exampleLease()
   return {
-    leaseId: crypto.randomUUID(),
-    leaseToken: randomBytes(32).toString("hex"),
-    fence: 1,
-    leaseMs: 60_000,
-    heartbeatMs: 15_000,
-    attempt: 1,
-    job: { id: crypto.randomUUID(), kind, headSha, baseSha, previousHeadSha: null, pullRequest },
-    settings: { model: "any", skill, maxFindings: 10 },
-    limits: defaultJobLimits,
-    prior: { state, tampered: false },
-    botLogin: "galley[bot]",
-    runUrl: "https://galley.example/runs/1",
-    usageSoFar: noUsage,
+    ...example,
+    job: { ...example.job, kind: options.kind, headSha, baseSha, pullRequest: { ...example.job.pullRequest, number: 1, gitUrl } },
+    settings: { ...example.settings, skill: options.skill ?? null },
+    limits: { ...defaultJobLimits, ...options.limits },
+    prior: { state: options.prior ?? null, tampered: false },
   }
 }

@@ -49,6 +49,12 @@ function duringFirstCall(action: () => void): void {
   })
 }
 
+/** Lets the model's first answer ask for one file many times. */
+function repeatRead(job: PreparedJob, times: number): void {
+  const read = { name: "read", args: { filePath: join(job.checkout.treePath, "src/queue.ts") } }
+  rig.model.setScript((_, call) => (call === 0 ? { calls: Array(times).fill(read) } : {}))
+}
+
 function filesBelow(directory: string): string[] {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
@@ -179,6 +185,20 @@ describe("a Dynamic Review", () => {
       expect(tools.map((tool) => tool.function.name).sort()).toEqual(["StructuredOutput", "glob", "grep", "read"])
       expect(tool_choice).toBe("required")
     }
+  })
+
+  test("goes on after the same read sixty times in one answer", async () => {
+    const job = await prepare({ kind: "dynamic" })
+    repeatRead(job, 60)
+    await expect(run(job)).resolves.toMatchObject({ complete: true })
+    expect(job.gateway.usage().toolCalls).toBeGreaterThanOrEqual(60)
+  })
+
+  test("ends with tool_limit_exceeded after the same read once more often than the budget allows, and runs none of them", async () => {
+    const job = await prepare({ kind: "dynamic", limits: { maxToolCalls: 59 } })
+    repeatRead(job, 60)
+    await expect(run(job)).rejects.toMatchObject({ code: "tool_limit_exceeded" })
+    expect(job.gateway.examinedPaths()).toEqual([])
   })
 
   test("names an earlier finding that still stands", async () => {

@@ -2,13 +2,16 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { createHmac, randomBytes, randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { type FakeGitHub, startFakeGitHub } from "@galley/fake-github"
 import postgres, { type Sql } from "postgres"
+import { noModel, serverEnvironment } from "../../scripts/demo/server-environment.ts"
+import { freePort } from "../../scripts/free-port.ts"
 import { startPostgres } from "../../scripts/postgres.ts"
+
+export { freePort } from "../../scripts/free-port.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const SECRET = "webhook secret of the fault tests"
@@ -95,28 +98,16 @@ async function start(stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig,
   stops.push(() => signal("SIGCONT").catch(() => undefined))
   const sql = postgres(running.url, { max: 2, onnotice: () => {} })
   stops.push(() => sql.end({ timeout: 5 }))
-  const github = await startFakeGitHub({ appId: 77 })
+  const github = await startFakeGitHub()
   stops.push(() => github.close())
 
   const runnerToken = randomBytes(24).toString("hex")
-  const common = {
-    PATH: process.env.PATH ?? "",
-    DATABASE_URL: running.url,
-    GALLEY_MASTER_KEY: randomBytes(32).toString("base64"),
-    GALLEY_RUNNER_TOKEN: runnerToken,
-    GITHUB_URL: github.url,
-    GITHUB_API_URL: github.apiUrl,
-    GITHUB_APP_ID: "77",
-    GITHUB_PRIVATE_KEY: github.privateKeyPem ?? "",
-    GITHUB_WEBHOOK_SECRET: SECRET,
-    MODEL_BASE_URL: "http://127.0.0.1:9/v1",
-    MODEL_API_KEY: "model key",
-    MODEL: "some-model",
-  }
+  const masterKey = randomBytes(32).toString("base64")
   const startServer: IntakeRig["startServer"] = async ({ environment = {}, ready = true, command = "run" } = {}) => {
     const listenPort = await freePort()
     const url = `http://127.0.0.1:${listenPort}`
-    const env = { ...common, GALLEY_PUBLIC_URL: url, GALLEY_LISTEN_PORT: String(listenPort), ...environment }
+    const facts = { databaseUrl: running.url, port: listenPort, github, model: noModel, masterKey, webhookSecret: SECRET, runnerToken }
+    const env = { ...serverEnvironment(facts), ...environment }
     const program = ["--import", join(root, "scripts/tsx-hook.ts"), join(root, "apps/server/src/main.ts"), command]
     const server = watch(spawn(process.execPath, program, { env, stdio: ["ignore", "pipe", "inherit"] }), url)
     stops.push(() => server.kill("SIGKILL"))
@@ -188,15 +179,4 @@ async function signalTree(pidFile: string, signal: NodeJS.Signals): Promise<void
     const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")
     if (Number(stat.slice(stat.lastIndexOf(")") + 4).split(" ")[0]) === parent) process.kill(Number(pid), signal)
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  await once(server, "close")
-  if (address === null || typeof address === "string") throw new Error("no free port")
-  return address.port
 }

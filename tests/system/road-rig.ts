@@ -9,6 +9,7 @@ import type { Project } from "@galley/store/projects/project"
 import { requestReview } from "@galley/store/projects/request-review"
 import { updateSettings } from "@galley/store/projects/update-settings"
 import { getRun, type RunDetail } from "@galley/store/runs/get-run"
+import { openSample, registerSample, sampleProject } from "../../scripts/demo/sample-project.ts"
 import { makeSampleRepository, type SampleChange } from "../../scripts/demo/sample-repository.ts"
 import { type Platform, type PlatformOptions, startPlatform } from "../../scripts/demo/start-platform.ts"
 
@@ -20,7 +21,6 @@ const SLOT_ENVIRONMENT = {
   GALLEY_JOBS_DIRECTORY: "/var/lib/galley/road-test-jobs",
 }
 
-const REPO = "sample/checkout"
 const finalStates = ["succeeded", "failed", "cancelled", "superseded", "skipped"]
 
 /** A whole installation with one active project, seen through the database and the fakes. */
@@ -59,14 +59,7 @@ export async function startRoad({ runnerEnvironment = SLOT_ENVIRONMENT, serverEn
     },
   })
   const { github } = platform
-  await github.registerRepository({
-    owner: "sample",
-    name: "checkout",
-    gitDirectory: change.gitDirectory,
-    installationId: 7001,
-    private: true,
-  })
-  await github.idle()
+  await registerSample(github, change)
   const [workspace] = await store.sql<[{ id: string }]>`select id from workspaces`
   const workspaceId = workspace.id
 
@@ -91,14 +84,10 @@ export async function startRoad({ runnerEnvironment = SLOT_ENVIRONMENT, serverEn
       const { id } = await project()
       return (await requestReview(store, { workspaceId, projectId: id, pullRequestNumber: number, actor: "test" })).jobId
     },
-    async openPullRequest(number) {
-      const { baseSha, headSha, title, description } = change
-      await github.openPullRequest({ repo: REPO, number, baseSha, headRef: `change-${number}`, headSha, title, body: description })
-      await github.idle()
-    },
+    openPullRequest: (number) => openSample(github, change, number),
     botComments: (number) =>
       github
-        .comments({ repo: REPO, number })
+        .comments({ repo: sampleProject.repo, number })
         .filter((comment) => comment.author.login === "galley-review[bot]")
         .map(({ id, body }) => ({ id, body: body ?? "" })),
     async nextJob(number, known) {

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes, randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
@@ -10,7 +9,10 @@ import { type FakeGitHub, startFakeGitHub } from "@galley/fake-github"
 import postgres from "postgres"
 import { expect, onTestFinished, test } from "vitest"
 import { bundle } from "../../scripts/bundle.ts"
+import { openSample, registerSample } from "../../scripts/demo/sample-project.ts"
 import { makeSampleRepository } from "../../scripts/demo/sample-repository.ts"
+import { noModel, serverEnvironment } from "../../scripts/demo/server-environment.ts"
+import { freePort } from "../../scripts/free-port.ts"
 import { enginePrefixPath } from "../../scripts/setup/setup.ts"
 import { freshDatabase } from "../integration/database.ts"
 
@@ -18,6 +20,7 @@ const root = resolve(import.meta.dirname, "../..")
 const SERVER = ["--import", join(root, "scripts/tsx-hook.ts"), join(root, "apps/server/src/main.ts")]
 const RUNNER = [join(root, "apps/runner/src/main.ts")]
 const TOKEN = "runner-token-of-the-start-tests"
+const WEBHOOK_SECRET = "a secret of these tests"
 
 type Started = Readonly<{ child: ChildProcess; output: () => string; ended: Promise<number | null>; says(text: string): Promise<void> }>
 
@@ -40,16 +43,6 @@ function start(args: string[], env: Record<string, string> = {}, cwd = root): St
   return { child, output: () => text, ended, says }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  await once(server, "close")
-  if (address === null || typeof address === "string") throw new Error("no port")
-  return address.port
-}
-
 function temporary(): string {
   const directory = mkdtempSync(join(tmpdir(), "galley-start-"))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
@@ -57,29 +50,24 @@ function temporary(): string {
 }
 
 /** A complete environment beside a fake GitHub. */
-async function serverEnvironment(
+async function completeEnvironment(
   database: { empty?: boolean } = {},
 ): Promise<{ env: Record<string, string>; url: string; github: FakeGitHub }> {
   const { url: databaseUrl } = await freshDatabase(database)
-  const github = await startFakeGitHub({ appId: 77 })
+  const github = await startFakeGitHub()
   onTestFinished(() => github.close())
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const env = {
-    DATABASE_URL: databaseUrl,
-    GALLEY_PUBLIC_URL: url,
-    GALLEY_LISTEN_PORT: String(port),
-    GALLEY_MASTER_KEY: randomBytes(32).toString("base64"),
-    GALLEY_RUNNER_TOKEN: TOKEN,
-    GITHUB_URL: github.url,
-    GITHUB_API_URL: github.apiUrl,
-    GITHUB_APP_ID: "77",
-    GITHUB_PRIVATE_KEY: github.privateKeyPem ?? "",
-    GITHUB_WEBHOOK_SECRET: "a secret of these tests",
-    MODEL_BASE_URL: "http://127.0.0.1:9/v1",
-    MODEL_API_KEY: "a model key",
-    MODEL: "some-model",
-  }
+  const masterKey = randomBytes(32).toString("base64")
+  const env = serverEnvironment({
+    databaseUrl,
+    port,
+    github,
+    model: noModel,
+    masterKey,
+    webhookSecret: WEBHOOK_SECRET,
+    runnerToken: TOKEN,
+  })
   return { env, url, github }
 }
 
@@ -124,7 +112,7 @@ test("a server with nothing set names what is missing and ends with 2", async ()
 })
 
 test("a server refuses a database that was not migrated, and starts once it is", async () => {
-  const { env, url } = await serverEnvironment({ empty: true })
+  const { env, url } = await completeEnvironment({ empty: true })
   const early = start(SERVER, env)
   expect(await early.ended).toBe(1)
   expect(early.output()).toContain('"code":"schema_too_old"')
@@ -138,7 +126,7 @@ test("a server refuses a database that was not migrated, and starts once it is",
 })
 
 test("a server that does not know its command ends with 1", async () => {
-  const { env } = await serverEnvironment()
+  const { env } = await completeEnvironment()
   const server = start([...SERVER, "dance"], env)
   expect(await server.ended).toBe(1)
   expect(server.output()).toContain('"code":"config_invalid"')
@@ -146,7 +134,7 @@ test("a server that does not know its command ends with 1", async () => {
 
 // R-FLEET-2
 test("the command runner prints a token and nothing else, and a refusal with its code", async () => {
-  const { env } = await serverEnvironment()
+  const { env } = await completeEnvironment()
   const run = async (...args: string[]) => {
     const command = start([...SERVER, "runner", ...args], env)
     return { code: await command.ended, output: command.output() }
@@ -160,7 +148,7 @@ test("the command runner prints a token and nothing else, and a refusal with its
 })
 
 test("a server that is stopped answers waiting runners and ends within ten seconds, although GitHub hangs, and says so", async () => {
-  const { env, url, github } = await serverEnvironment()
+  const { env, url, github } = await completeEnvironment()
   // The first task of a server reads its installations.
   github.addFault({ path: "/app/installations", times: 5, effect: { kind: "hang" } })
   const server = start(SERVER, env)
@@ -175,12 +163,12 @@ test("a server that is stopped answers waiting runners and ends within ten secon
 })
 
 test("a runner that hangs up is given no job, and the next one gets it", async () => {
-  const { env, url, github } = await serverEnvironment()
+  const { env, url, github } = await completeEnvironment()
   const server = start(SERVER, env)
   await server.says('"msg":"server ready"')
-  const { gitDirectory, baseSha, headSha } = makeSampleRepository(join(temporary(), "repository"))
-  github.setWebhook({ url: `${url}/webhooks/github`, secret: env.GITHUB_WEBHOOK_SECRET ?? "" })
-  await github.registerRepository({ owner: "acme", name: "shop", gitDirectory, installationId: 7 })
+  const change = makeSampleRepository(join(temporary(), "repository"))
+  github.setWebhook({ url: `${url}/webhooks/github`, secret: WEBHOOK_SECRET })
+  await registerSample(github, change)
   await database(env)`update projects set settings = '{"active": true, "debounceSeconds": 0}'`
 
   const leaving = new AbortController()
@@ -188,7 +176,7 @@ test("a runner that hangs up is given no job, and the next one gets it", async (
   await pollArrived(env)
   leaving.abort()
   await expect(gone).rejects.toThrow()
-  await github.openPullRequest({ repo: "acme/shop", baseSha, headRef: "discounts", headSha })
+  await openSample(github, change, 1)
   const answer = await poll(url)
   expect(answer.status).toBe(200)
   expect(await answer.json()).toMatchObject({ attempt: 1 })
@@ -196,7 +184,7 @@ test("a runner that hangs up is given no job, and the next one gets it", async (
 })
 
 test("the bundled server runs where there are no sources and no dependencies", async () => {
-  const { env, url } = await serverEnvironment({ empty: true })
+  const { env, url } = await completeEnvironment({ empty: true })
   const directory = temporary()
   const program = join(directory, "server.js")
   await bundle(join(root, "apps/server/src/main.ts"), program)
@@ -216,7 +204,7 @@ test("a runner with nothing set names what is missing and ends with 2", async ()
 })
 
 test("a runner with a wrong token says so, keeps asking, and ends when it is told to", async () => {
-  const { env, url } = await serverEnvironment()
+  const { env, url } = await completeEnvironment()
   const server = start(SERVER, env)
   await server.says('"msg":"server ready"')
   const jobs = join(temporary(), "jobs")

@@ -1,17 +1,12 @@
 import { randomBytes } from "node:crypto"
 import type { Checkout } from "@galley/checkout/checkout"
-import { prepareCheckout } from "@galley/checkout/prepare-checkout"
-import type { Credentials, Lease, LeaseResult } from "@galley/contract/protocol"
+import type { Lease, LeaseResult } from "@galley/contract/protocol"
 import { noUsage, type Usage } from "@galley/contract/usage"
-import type { EngineJob, EngineReport } from "@galley/engine/engine"
+import type { EngineReport } from "@galley/engine/engine"
 import { pythonPath } from "@galley/engine/engine-manifest"
-import { READING_TOOLS, RESULT_TOOL } from "@galley/engine/opencode-config"
 import type { PrewarmedPrAgent } from "@galley/engine/prewarmed"
 import { readableFiles, reportWithoutEngine } from "@galley/engine/readable-files"
 import { runEngine } from "@galley/engine/run-engine"
-import { virtualComment } from "@galley/findings/virtual-state"
-import type { Gateway } from "@galley/gateway/gateway"
-import { startGateway } from "@galley/gateway/start-gateway"
 import { checkLaunch } from "@galley/sandbox/check-launch"
 import { type JobDirectory, makeJobDirectory, removeJobDirectory } from "@galley/sandbox/job-directory"
 import type { Slot } from "@galley/sandbox/slot"
@@ -19,6 +14,7 @@ import { sweepSlot } from "@galley/sandbox/sweep"
 import { assertDemoTargets } from "./assert-demo-targets.ts"
 import { concludeReview, skippedResult } from "./conclude-review.ts"
 import type { RunnerConfig } from "./config.ts"
+import { checkOut, engineJob, openGateway, secretsOf } from "./prepared-job.ts"
 import type { ServerClient } from "./server-client.ts"
 import { startStopwatch } from "./stopwatch.ts"
 import type { RunProgress } from "./work-on-lease.ts"
@@ -93,79 +89,7 @@ async function reviewIn(
   }
 }
 
-/** A job that is ready for its engine. */
-type PreparedJob = Readonly<{
-  lease: Lease
-  credentials: Credentials
-  checkout: Checkout
-  directory: JobDirectory
-  /** The engine's only secret: it opens the gateway and nothing else. */
-  token: string
-  progress: RunProgress
-}>
-
-const secretsOf = (credentials: Credentials) => [credentials.githubToken, credentials.model.apiKey]
-
-async function checkOut(lease: Lease, credentials: Credentials, directory: JobDirectory, signal: AbortSignal): Promise<Checkout> {
-  const { job, limits } = lease
-  return prepareCheckout(
-    {
-      gitUrl: job.pullRequest.gitUrl,
-      token: credentials.githubToken,
-      pullNumber: job.pullRequest.number,
-      headSha: job.headSha,
-      baseSha: job.baseSha,
-      previousHeadSha: job.previousHeadSha,
-      jobDirectory: directory.path,
-      limits,
-    },
-    signal,
-  )
-}
-
-function openGateway({ config, slot }: ReviewPlace, job: PreparedJob): Promise<Gateway> {
-  const { lease, credentials, checkout, token, progress } = job
-  const isDiff = lease.job.kind === "diff"
-  return startGateway({
-    // Without egress rules any port does, and two demo runners on one machine do not collide.
-    port: config.boundary === "enforced" ? slot.gatewayPort : 0,
-    token,
-    model: credentials.model,
-    knownSecrets: secretsOf(credentials),
-    limits: lease.limits,
-    usageSoFar: lease.usageSoFar,
-    tools: isDiff ? null : { allowed: READING_TOOLS, resultTool: RESULT_TOOL, treePath: checkout.treePath },
-    shim: isDiff
-      ? { pullRequest: lease.job.pullRequest, checkout, botLogin: lease.botLogin, stateComment: virtualComment(lease.prior.state) }
-      : null,
-    onUsage: (usage) => {
-      progress.usage = usage
-    },
-  })
-}
-
 function proveLaunch({ config, slot }: ReviewPlace, checkout: Checkout, signal: AbortSignal): Promise<void> {
   const python = pythonPath({ path: config.prefix })
   return checkLaunch({ slot, boundary: config.boundary, treePath: checkout.treePath, python, signal })
-}
-
-function engineJob({ config, slot }: ReviewPlace, job: PreparedJob, gateway: Gateway): EngineJob {
-  const { lease, credentials, checkout, directory, token, progress } = job
-  return {
-    lease,
-    checkout,
-    gateway,
-    token,
-    slot,
-    boundary: config.boundary,
-    prefix: { path: config.prefix },
-    scratch: directory.scratch,
-    runDirectory: directory.run,
-    limits: lease.limits,
-    contextTokens: credentials.model.contextTokens,
-    outputTokens: credentials.model.outputTokens,
-    onPhase: (phase) => {
-      progress.phase = phase
-    },
-  }
 }

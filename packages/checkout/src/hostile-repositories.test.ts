@@ -3,7 +3,6 @@ import { mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import type { Checkout } from "./checkout.ts"
-import { isReviewable } from "./is-reviewable.ts"
 import { filesBelow, openWorkbench, type Workbench } from "./testing/workbench.ts"
 
 type Built = Readonly<Record<"ODD01" | "ODD02" | "ODD04" | "ODD05", { base: string; head: string; oldHead?: string }>>
@@ -100,7 +99,6 @@ describe("hostile", () => {
     // The pull request's page counts 46; .claude/settings.json and the pointer model.bin are left out as well.
     expect(sizes).toEqual({ discovery_input: 28, credential_like: 18, submodule: 1, lfs_pointer: 1 })
     expect(checkout.omitted.total).toBe(48)
-    expect(isReviewable(checkout)).toBe(true)
   })
 
   test("lets no byte of discovery inputs and credentials into the export", () => {
@@ -145,8 +143,7 @@ test("fails for two histories without a common commit", async () => {
 })
 
 // ODD05
-test("finds nothing to review in an empty pull request", async () => {
+test("shows no changed file of an empty pull request", async () => {
   const checkout = await prepare("ODD05")
   expect(checkout).toMatchObject({ changedFiles: [], diff: "", omitted: { total: 0 } })
-  expect(isReviewable(checkout)).toBe(false)
 })

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest"
 import type { ChangedFile } from "./checkout.ts"
-import { isReviewable } from "./is-reviewable.ts"
 import { listOmissions } from "./list-omissions.ts"
 
 function changed(path: string, omitted: ChangedFile["omitted"]): ChangedFile {
@@ -25,10 +24,4 @@ test("lists the omissions of the change first and each path once", () => {
 test("says how many omissions there were when the list is cut", () => {
   const leftOut = new Map(Array.from({ length: 9 }, (_, index) => [`${index}.png`, "binary"] as const))
   expect(listOmissions([changed("x", "symlink")], leftOut, 2)).toMatchObject({ omissions: [{ path: "x" }, { path: "0.png" }], total: 10 })
-})
-
-test("has nothing to review when every changed file is omitted or none changed", () => {
-  expect(isReviewable({ changedFiles: [] })).toBe(false)
-  expect(isReviewable({ changedFiles: [changed("a", "binary")] })).toBe(false)
-  expect(isReviewable({ changedFiles: [changed("a", "binary"), changed("b", null)] })).toBe(true)
 })

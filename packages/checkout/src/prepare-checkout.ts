@@ -32,7 +32,7 @@ const EXACT_RENAMES = ["-M100%"]
  * Throws `request_invalid`, `checkout_fetch_failed`, `checkout_ref_unavailable`, `checkout_quota_exceeded`,
  * `checkout_objects_refused`, `github_unauthorized`, `head_sha_mismatch`, `merge_base_missing`, `checkout_entries_exceeded`,
  * `checkout_content_exceeded`, `checkout_path_unsafe`, `input_too_large` and `changed_file_unavailable`. A change without
- * anything to show is a normal answer: see `isReviewable`.
+ * anything to show is a normal answer.
  */
 export async function prepareCheckout(request: CheckoutRequest, signal: AbortSignal): Promise<Checkout> {
   const gitRoot = join(request.jobDirectory, "git")

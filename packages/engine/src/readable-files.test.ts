@@ -16,6 +16,14 @@ test("Dynamic Review reads whatever has a hunk", () => {
   expect(paths("dynamic")).toEqual(["src/a.ts", "package-lock.json"])
 })
 
+test("nothing is readable when every changed file is omitted, or none changed", () => {
+  for (const kind of ["diff", "dynamic"] as const) {
+    expect(readableFiles(kind, [])).toEqual([])
+    // An omission decides even over a hunk.
+    expect(readableFiles(kind, [image, changedFile("d.ts", { omitted: "file_too_large" })])).toEqual([])
+  }
+})
+
 test("without an engine nothing is found or examined, and what PR-Agent would have dropped is declared", () => {
   expect(reportWithoutEngine("diff", [lock, moved])).toMatchObject({
     findings: [],

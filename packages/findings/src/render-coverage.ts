@@ -1,26 +1,9 @@
-import type { Coverage, OmissionReason } from "@galley/contract/coverage"
+import type { Coverage } from "@galley/contract/coverage"
 import { clipText } from "./clip-text.ts"
 import { inlineMarkdown } from "./escape-markdown.ts"
+import { omissionWords } from "./omission-words.ts"
 
 const MAX_PATH_BYTES = 240
-
-const REASONS: Readonly<Record<OmissionReason, string>> = {
-  binary: "binary file",
-  not_utf8: "not UTF-8 text",
-  file_too_large: "file too large",
-  line_too_long: "line too long",
-  symlink: "symbolic link",
-  submodule: "submodule",
-  special_file: "special file",
-  lfs_pointer: "Git LFS pointer",
-  credential_like: "looks like a credential file",
-  discovery_input: "engine configuration",
-  path_unsafe: "unsafe path",
-  path_too_long: "path too long",
-  no_hunks: "no text changes to show",
-  engine_filtered: "filtered by the engine",
-  over_token_budget: "over the token budget",
-}
 
 /** What was examined, what of the change was left out and why (at most `limit` rows), and how many findings did not hold. */
 export function coverageSection(
@@ -45,7 +28,7 @@ function leftOut(coverage: Coverage): number {
 
 function omissionTable(coverage: Coverage, limit: number): string {
   const shown = coverage.omitted.omissions.filter((omission) => omission.changed).slice(0, limit)
-  const rows = shown.map(({ path, reason }) => `| ${inlineMarkdown(clipText(path, MAX_PATH_BYTES))} | ${REASONS[reason]} |`)
+  const rows = shown.map(({ path, reason }) => `| ${inlineMarkdown(clipText(path, MAX_PATH_BYTES))} | ${omissionWords[reason]} |`)
   const more = leftOut(coverage) - shown.length
   const table = rows.length === 0 ? [] : [["| Left out | Reason |", "|---|---|", ...rows].join("\n")]
   const rest = more > 0 ? [`and ${more} more`] : []

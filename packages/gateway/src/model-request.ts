@@ -68,16 +68,22 @@ export function parseModelRequest(body: Buffer): ModelRequest {
   throw new GalleyError(overrides ? "model_override_refused" : "model_request_invalid", `refused model request: ${places.join(", ")}`)
 }
 
-/** The request as the provider gets it: upstream id, bounded answer, usage always asked for. */
-export function upstreamBody(request: ModelRequest, upstreamModel: string, outputTokens: number): string {
-  const { max_tokens: _old, max_completion_tokens: newer, ...rest } = request
-  return JSON.stringify({
+/** The request as the provider gets it: prepared messages, upstream id, bounded answer, usage always asked for. */
+export function upstreamBody(
+  request: ModelRequest,
+  messages: readonly Readonly<{ json: string }>[],
+  upstreamModel: string,
+  outputTokens: number,
+): string {
+  const { messages: _unprepared, max_tokens: _old, max_completion_tokens: newer, ...rest } = request
+  const others = JSON.stringify({
     ...rest,
     model: upstreamModel,
     ...(newer === undefined ? { max_tokens: outputTokens } : { max_completion_tokens: outputTokens }),
     stream: request.stream ?? false,
     stream_options: request.stream ? { include_usage: true } : undefined,
   })
+  return `{"messages":[${messages.map(({ json }) => json).join(",")}],${others.slice(1)}`
 }
 
 /** Tokens of the longest answer the engine asked for; `fallback` when it named none. */

@@ -4,13 +4,13 @@ import type { Usage } from "@galley/contract/usage"
 import type { Agent } from "undici"
 import { callModel, type ModelResponse, refusalCode } from "./call-model.ts"
 import { checkAnswer } from "./check-answer.ts"
-import { cleanMessage } from "./clean-message.ts"
 import type { GatewayOptions } from "./gateway.ts"
 import { readBody } from "./http-edge.ts"
 import type { Ledger, Reservation, TokenUsage } from "./ledger.ts"
-import { type ModelRequest, parseModelRequest, upstreamBody, wantedOutputTokens } from "./model-request.ts"
+import { type Message, type ModelRequest, parseModelRequest, upstreamBody, wantedOutputTokens } from "./model-request.ts"
+import type { PreparedMessage } from "./prepare-message.ts"
 import { type ModelAnswer, readAnswer, readUsage } from "./read-answer.ts"
-import { boundToolResults, type ToolHistory } from "./tool-results.ts"
+import { sumToolUse, type ToolHistory } from "./tool-results.ts"
 import { writeAnswer } from "./write-answer.ts"
 
 /** What the gateway remembers about the tools of this attempt. */
@@ -23,7 +23,14 @@ export type ToolRecord = {
   readonly finishReasons: string[]
 }
 
-export type ModelRoute = Readonly<{ options: GatewayOptions; secrets: readonly string[]; agent: Agent; ledger: Ledger; record: ToolRecord }>
+export type ModelRoute = Readonly<{
+  options: GatewayOptions
+  agent: Agent
+  ledger: Ledger
+  record: ToolRecord
+  /** `prepareMessage` for each message of a conversation. */
+  prepareMessages: (messages: readonly Message[]) => PreparedMessage[]
+}>
 
 /**
  * Takes one model call from the engine's request to the engine's answer: bounded, cleaned, counted, asked, checked. Nothing is sent to
@@ -40,11 +47,12 @@ export async function answerModelCall(
   const { options, agent, ledger, record } = route
   const { limits, model } = options
   const raw = await readBody(incoming, limits.maxModelRequestBytes, "model_request_too_large")
-  const { request, history } = prepare(route, parseModelRequest(raw))
+  const request = parseModelRequest(raw)
+  const { messages, history } = prepare(route, request)
   const stream = request.stream ?? false
   const reservation = ledger.reserve(raw.length - history.cutBytes, wantedOutputTokens(request, model.outputTokens))
   for (const path of history.files) record.examined.add(path)
-  const body = upstreamBody(request, model.upstreamModel, reservation.outputTokens)
+  const body = upstreamBody(request, messages, model.upstreamModel, reservation.outputTokens)
   const result = await callModel(agent, model, body, { stream, limits, signal })
   const usage = settle(reservation, result)
   options.onUsage?.(combinedUsage(route))
@@ -63,26 +71,20 @@ export function combinedUsage(route: Pick<ModelRoute, "ledger" | "record">): Usa
   return { ...route.ledger.usage(), ...route.record.usage }
 }
 
-/** Takes secrets out of the messages and bounds the tool results. Throws when the engine used or offers what the job does not allow. */
-function prepare(route: ModelRoute, parsed: ModelRequest): { request: ModelRequest; history: ToolHistory } {
-  const { tools, limits } = route.options
-  const messages = parsed.messages.map((message) => cleanMessage(message, route.secrets))
-  const offered = parsed.tools?.map((tool) => tool.function.name) ?? []
+/** What the conversation may carry to the model. Throws when the engine used or offers what the job does not allow. */
+function prepare(route: ModelRoute, request: ModelRequest): { messages: readonly PreparedMessage[]; history: ToolHistory } {
+  const { tools } = route.options
+  const offered = request.tools?.map((tool) => tool.function.name) ?? []
   if (offered.some((name) => !tools?.allowed.includes(name) && name !== tools?.resultTool)) {
     throw new GalleyError("tool_not_allowed", "the engine offers the model a tool outside the allow-list")
   }
-  if (tools === null && messages.some((message) => message.role === "tool")) {
-    throw new GalleyError("tool_not_allowed", "a tool result in a review without tools")
-  }
-  if (tools === null) return { request: { ...parsed, messages }, history: noTools }
-  const seen = boundToolResults(messages, tools.treePath, tools.resultTool, limits.maxToolResultBytes)
+  const messages = route.prepareMessages(request.messages)
+  const seen = sumToolUse(messages)
   // What was released counts even if the engine leaves it out of its conversation.
   const history = { ...seen, calls: Math.max(route.record.usage.toolCalls, seen.calls) }
   countTools(route, history)
-  return { request: { ...parsed, messages: [...history.messages] }, history }
+  return { messages, history }
 }
-
-const noTools: ToolHistory = { messages: [], calls: 0, resultBytes: 0, cutBytes: 0, files: new Set() }
 
 /** Books what the conversation shows. Throws `tool_limit_exceeded`, `tool_files_exceeded`, `tool_results_exceeded`. */
 function countTools({ options, record }: ModelRoute, history: ToolHistory): void {

@@ -7,6 +7,8 @@ import type { Gateway, GatewayOptions, GatewayVerdict } from "./gateway.ts"
 import { isAuthorized, refuseModelCall, sendJson } from "./http-edge.ts"
 import { openLedger } from "./ledger.ts"
 import { answerModelCall, combinedUsage, type ModelRoute } from "./model-route.ts"
+import { prepareMessage } from "./prepare-message.ts"
+import { rememberMessages } from "./remember-messages.ts"
 import { openShim } from "./shim-routes.ts"
 
 const MODEL_PATH = "/v1/chat/completions"
@@ -30,10 +32,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let parallelCalls = 0
   const route: ModelRoute = {
     options,
-    secrets,
     agent,
     ledger: openLedger(options.limits, options.usageSoFar, options.model),
     record: { usage: { toolCalls: 0, toolFiles: 0, toolResultBytes: 0 }, examined: new Set(), misled: [], finishReasons: [] },
+    prepareMessages: rememberMessages((message) => prepareMessage(message, secrets, options)),
   }
 
   function judge(error: unknown): void {

@@ -37,6 +37,14 @@ const shapes: ReadonlyArray<readonly [name: string, text: string, hidden: string
   ["password", `config["apiKey"] = "${random(16)}"`, random(16)],
   ["password", `DB_PASSWORD=${random(16)}`, random(16)],
   ["password", `api_key: ${random(24)}`, random(24)],
+  ["password", `export DB_PASSWORD=${random(16)}; start`, random(16)],
+  ["password", "Server=db.internal;User Id=app;Password=Str0ng!Pass;Encrypt=true", "Str0ng!Pass"],
+  ["password", String.raw`"body": "{\"password\":\"hunter2\"}"`, "hunter2"],
+  ["password", String.raw`'{\\\"client_secret\\\": \\\"${random(20)}\\\"}'`, random(20)],
+  ["aws-secret", String.raw`"{\"SecretAccessKey\": \"${random(40)}\"}"`, random(40)],
+  ["authorization", String.raw`"{\"Authorization\":\"Bearer ${random(32)}\"}"`, random(32)],
+  ["azure-key", `DefaultEndpointsProtocol=https;AccountName=shop;AccountKey=${random(86)}==;EndpointSuffix=core.windows.net`, random(86)],
+  ["azure-key", `"Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=all;SharedAccessKey=${random(43)}="`, random(43)],
 ]
 
 test.each(shapes)("hides %s in %j", (name, text, hidden) => {
@@ -65,6 +73,14 @@ test.each([
   "import { monkey } from 'ghp_helpers'",
   "PASSWORD_MIN_LENGTH = 12345678",
   "const publicKey = `-----BEGIN PUBLIC KEY-----`",
+  "this.token = sha256Base64Value;",
+  "token=nextToken;",
+  "export DB_PASSWORD=$VAULT_PASSWORD_2;",
+  "Server=db.internal;User Id=app;Password=<password>;Encrypt=true",
+  String.raw`"{\"token\": \"oauth_access_token_name\", \"password\": \"\", \"secret\": null}"`,
+  String.raw`const quoted = /token\\"/.test(text) ? "a1b2c3d4" : text`,
+  "AccountName=shop;AccountKey=${storageAccountKey1}${storageAccountKey2};EndpointSuffix=core.windows.net",
+  "AccountKey=TheAccountKeyOfTheStorageIsInTheVaultOfTheShop",
 ])("leaves %j readable", (text) => {
   expect(redact(text, [])).toEqual({ text, count: 0 })
 })
@@ -202,6 +218,10 @@ describe("any text", () => {
     ["key ends", secret("AAAAAAAAAAAAAAAAAAAAAAAAA\n-----END ", "PRIVATE KEY-----\n")],
     ["key ends on one line", secret("-----END ", "PRIVATE KEY-----")],
     ["authorization", "authorization: bearer "],
+    ["shell assignments", "token=a1b2c3d4"],
+    ["connection strings", "AccountKey=a1"],
+    ["backslashes", "\\"],
+    ["escaped assignments", String.raw`password\":\"a`],
   ])("takes time in proportion to hostile input: %s", (_name, unit) => {
     const time = (bytes: number): number => {
       const text = unit.repeat(Math.ceil(bytes / unit.length))

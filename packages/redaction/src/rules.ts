@@ -15,8 +15,9 @@ const rules: readonly Rule[] = [
   {
     name: "aws-secret",
     pattern:
-      /(?<keep>(?:aws|secret)[\w.-]{0,10}?(?:secret|access)[\w.-]{0,10}?key["'`]?\s{0,5}[:=]{1,2}>?\s{0,5}["'`]?)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+])/gi,
+      /(?<keep>(?:aws|secret)[\w.-]{0,10}?(?:secret|access)[\w.-]{0,10}?key\\{0,3}["'`]?\s{0,5}[:=]{1,2}>?\s{0,5}\\{0,3}["'`]?)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+])/gi,
   },
+  { name: "azure-key", pattern: /(?<keep>(?:account|sharedaccess)key\s{0,5}=\s{0,5})[A-Za-z0-9+/]{40,100}={0,2}/gi, isSecret: hasDigits },
   { name: "github-token", pattern: /(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9_]{20,255}(?:\.[A-Za-z0-9_-]{1,1000}){0,2}/g },
   { name: "github-token", pattern: /(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{22,255}/g },
   { name: "model-key", pattern: /(?<![A-Za-z0-9])sk-(?:proj|svcacct|admin|ant|or|lf)-[A-Za-z0-9_-]{20,300}/g },
@@ -41,13 +42,14 @@ const rules: readonly Rule[] = [
   },
   {
     name: "authorization",
-    pattern: /(?<keep>authorization["'`]?\s{0,5}[:=,]\s{0,5}["'`]?(?:bearer|basic|token)\s{1,5})[A-Za-z0-9._~+/=-]{16,2000}/gi,
+    pattern:
+      /(?<keep>authorization\\{0,3}["'`]?\s{0,5}[:=,]\s{0,5}\\{0,3}["'`]?(?:bearer|basic|token)\s{1,5})[A-Za-z0-9._~+/=-]{16,2000}/gi,
     isSecret: hasDigits,
   },
   {
     name: "password",
     pattern:
-      /(?<keep>(?:password|passwd|passphrase|pwd|secret|token|credentials?|(?:api|access|auth|private|secret|encryption|signing|account)[_-]?key)["'`\]]{0,2}\s{0,5}(?::=|=>|={1,3}|:)\s{0,5}["'`])(?!\[redacted:)[^\s"'`\\]{6,200}(?=["'`])/gi,
+      /(?<keep>(?:password|passwd|passphrase|pwd|secret|token|credentials?|(?:api|access|auth|private|secret|encryption|signing|account)[_-]?key)["'`\]\\]{0,5}\s{0,5}(?::=|=>|={1,3}|:)\s{0,5}\\{0,3}["'`])(?!\[redacted:)[^\s"'`\\]{6,200}(?=\\{0,3}["'`])/gi,
     isSecret: looksRandom,
   },
   {
@@ -55,6 +57,12 @@ const rules: readonly Rule[] = [
     pattern:
       /(?<keep>(?:password|passwd|pwd|secret|token|(?:api|access|auth|private|secret)[_-]?key)\s{0,5}[=:]\s{0,5})[A-Za-z0-9+/=_!#%^&*~-]{12,200}/gi,
     isSecret: (secret, after) => /^(?:\s|)$/.test(after) && looksRandom(secret) && hasDigits(secret),
+  },
+  {
+    name: "password",
+    // A shell's or a connection string's: unlike most assignments of code before a semicolon, it has no blanks around the sign.
+    pattern: /(?<keep>(?:password|passwd|pwd|secret|token|(?:api|access|auth|private|secret)[_-]?key)=)[A-Za-z0-9+/=_!#%^&*~@$-]{8,200}/gi,
+    isSecret: (secret, after) => after === ";" && looksRandom(secret) && (hasDigits(secret) || /.[!@#$]/.test(secret)),
   },
 ]
 
@@ -67,7 +75,7 @@ const hints: readonly RegExp[] = [
   /(?<=gh[pousr]|github_pat|[Nn][Pp][Mm]|[sr]k_(?:live|test|prod)|whsec|sk|pypi|glpat|pplx|[Xx][Oo][Xx][A-Za-z]|[Xx][Aa][Pp][Pp]|GOCSPX)[_-][A-Za-z0-9_-]{7}/,
   /\.(?:ey|(?<=hooks\.slack\.)com)/,
   /:\/\/[^\s:@/'"`<>]{0,100}:/,
-  /[:=,](?<=[detnysDETNYS]["'`\]]{0,2}\s{0,5}.)(?<=(?:[Pp]assw(?:or)?d|[Pp]assphrase|[Pp]wd|[Ss]ecret|[Tt]oken|[Kk]ey|[Cc]redentials?|[Aa]uthorization|PASSW(?:OR)?D|PASSPHRASE|PWD|SECRET|TOKEN|KEY|CREDENTIALS?|AUTHORIZATION)["'`\]]{0,2}\s{0,5}.)[:=>]{0,2}\s{0,5}["'`]?(?:[^\s"'`\\]{6}|[Bb]earer|[Bb]asic|[Tt]oken)/,
+  /[:=,](?<=[detnysDETNYS]["'`\]\\]{0,5}\s{0,5}.)(?<=(?:[Pp]assw(?:or)?d|[Pp]assphrase|[Pp]wd|[Ss]ecret|[Tt]oken|[Kk]ey|[Cc]redentials?|[Aa]uthorization|PASSW(?:OR)?D|PASSPHRASE|PWD|SECRET|TOKEN|KEY|CREDENTIALS?|AUTHORIZATION)["'`\]\\]{0,5}\s{0,5}.)[:=>]{0,2}\s{0,5}\\{0,3}["'`]?(?:[^\s"'`\\]{6}|[Bb]earer|[Bb]asic|[Tt]oken)/,
 ]
 
 /** Finds the next hint; global, so keep `lastIndex` in a copy. */

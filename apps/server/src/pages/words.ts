@@ -1,4 +1,3 @@
-import type { OmissionReason } from "@galley/contract/coverage"
 import type { GalleyErrorCode } from "@galley/contract/errors"
 import type { RunPhase } from "@galley/contract/protocol"
 import type { ReviewKind } from "@galley/contract/settings"
@@ -44,24 +43,6 @@ export const causeNames: Readonly<Record<JobCause, string>> = {
   command: "/review",
   manual: "Review now",
   reconciler: "catching up after an outage",
-}
-
-export const omissionWords: Readonly<Record<OmissionReason, string>> = {
-  binary: "binary",
-  not_utf8: "not UTF-8",
-  file_too_large: "too large",
-  line_too_long: "a line is too long",
-  symlink: "symbolic link",
-  submodule: "submodule",
-  special_file: "special file",
-  lfs_pointer: "Git LFS pointer",
-  credential_like: "may hold credentials",
-  discovery_input: "engine configuration",
-  path_unsafe: "unsafe path",
-  path_too_long: "path too long",
-  no_hunks: "nothing to read in its diff",
-  engine_filtered: "left out by the engine",
-  over_token_budget: "did not fit the token budget",
 }
 
 const reasonWords: Readonly<Record<IgnoreReason | "command", string>> = {

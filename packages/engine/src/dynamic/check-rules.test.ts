@@ -10,6 +10,7 @@ const generated = [
   rule("grep", "allow"),
   rule("glob", "allow"),
   rule("StructuredOutput", "allow"),
+  rule("doom_loop", "allow"),
   rule("external_directory", "deny"),
   rule("external_directory", "deny", "/jobs/1/scratch/data/opencode/tool-output/*"),
 ]

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util"
 import { GalleyError } from "@galley/contract/errors"
 import { z } from "zod"
-import { AGENT_NAME, PROVIDER_ID, READING_TOOLS, RESULT_TOOL } from "./opencode-config.ts"
+import { AGENT_NAME, GRANTS, PROVIDER_ID } from "./opencode-config.ts"
 
 const Rule = z.object({ permission: z.string(), pattern: z.string(), action: z.string() })
 type Rule = z.infer<typeof Rule>
@@ -36,7 +36,7 @@ export function checkRules(agents: z.infer<typeof AgentList>, config: z.infer<ty
   if (config.plugin.length + config.instructions.length + Object.keys(config.mcp).length > 0) refuse("extensions")
 }
 
-const expectedGrants: readonly string[] = [...READING_TOOLS, RESULT_TOOL].map((tool) => `allow ${tool} *`).sort()
+const expectedGrants: readonly string[] = GRANTS.map((name) => `allow ${name} *`).sort()
 
 /** What is not denied after the last deny-all rule. The last matching rule wins, so nothing before it matters. */
 function grants(rules: readonly Rule[]): string[] {

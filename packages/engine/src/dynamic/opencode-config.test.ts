@@ -12,13 +12,14 @@ const config = openCodeConfig({
 })
 
 describe("openCodeConfig", () => {
-  test("denies everything first and then allows only reading and the structured result", () => {
+  test("denies everything first and then allows only reading, repeating itself and the structured result", () => {
     expect(Object.entries(config.permission)).toEqual([
       ["*", "deny"],
       ["read", "allow"],
       ["grep", "allow"],
       ["glob", "allow"],
       ["StructuredOutput", "allow"],
+      ["doom_loop", "allow"],
       ["external_directory", { "*": "deny", "/jobs/1/scratch/data/opencode/tool-output/*": "deny" }],
     ])
     expect(config.agent.review.permission).toEqual(config.permission)

@@ -8,6 +8,11 @@ export const AGENT_NAME = "review"
 export const RESULT_TOOL = "StructuredOutput"
 /** Tools of the engine that may be called, the result aside. */
 export const READING_TOOLS = ["read", "grep", "glob"] as const
+/**
+ * Everything else is denied. The engine asks for `doom_loop`, which is no tool, when an answer makes the same call three times; denied, it
+ * would fail without a reason. How often a model may repeat itself is for the gateway's budgets to say.
+ */
+export const GRANTS = [...READING_TOOLS, RESULT_TOOL, "doom_loop"] as const
 
 export type OpenCodeConfigInput = Readonly<{
   gatewayUrl: string
@@ -79,7 +84,7 @@ function provider(input: OpenCodeConfigInput) {
 function permissions(dataHome: string) {
   return {
     "*": "deny",
-    ...Object.fromEntries([...READING_TOOLS, RESULT_TOOL].map((tool) => [tool, "allow"])),
+    ...Object.fromEntries(GRANTS.map((name) => [name, "allow"])),
     // The engine allows this very pattern again unless it is denied by the same spelling.
     external_directory: { "*": "deny", [`${dataHome}/opencode/tool-output/*`]: "deny" },
   }

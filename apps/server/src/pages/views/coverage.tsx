@@ -1,5 +1,6 @@
 import type { Coverage } from "@galley/contract/coverage"
-import { count, omissionWords, plural } from "../words.ts"
+import { omissionWords } from "@galley/findings/omission-words"
+import { count, plural } from "../words.ts"
 import { Badge } from "./parts.tsx"
 
 const comparisons: Readonly<Record<Coverage["comparison"], string>> = {
