@@ -188,6 +188,7 @@ test("gives a runner of another workspace no job", async () => {
   expect(answer.status).toBe(204)
 })
 
+// F16
 test("gives no job to a runner whose proof ran out or that proved another kind", async () => {
   const server = await startReviewServer()
   await server.openPullRequest()
@@ -195,6 +196,22 @@ test("gives no job to a runner whose proof ran out or that proved another kind",
   if (diff === undefined || dynamic === undefined) throw new Error("two kinds were proved")
   expect(await server.poll({ waitMs: 100, capabilities: [{ ...diff, expiresAt: "2026-01-01T00:00:00Z" }] })).toBeNull()
   expect(await server.poll({ waitMs: 100, capabilities: [dynamic] })).toBeNull()
+})
+
+// F21
+test.each([1, -1])("counts a proof by the clock of the runner that made it, which is %i h off", async (hours) => {
+  const server = await startReviewServer()
+  await server.openPullRequest()
+  const runnerNow = Date.now() + hours * 3_600_000
+  const poll = async (proofMs: number) => {
+    const capabilities = leaseRequest().capabilities.map((proof) => ({ ...proof, expiresAt: new Date(runnerNow + proofMs).toISOString() }))
+    return server.runner("/leases", leaseRequest({ waitMs: 100, capabilities }), { date: new Date(runnerNow).toUTCString() })
+  }
+  expect((await poll(-60_000)).status).toBe(204)
+  expect((await poll(60_000)).status).toBe(200)
+  const [runner] = await server.context.store.sql`
+    select (capabilities -> 0 ->> 'expiresAt')::timestamptz between now() and now() + interval '62 s' as soon from runners`
+  expect(runner).toEqual({ soon: true })
 })
 
 test("tells a runner with its heartbeat to go on, to stop, or that a newer head waits", async () => {

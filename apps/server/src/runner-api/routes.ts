@@ -13,6 +13,7 @@ import type { ServerContext } from "../context.ts"
 import { requireLeaseProof, requireRunner } from "./authenticate.ts"
 import { checkFence, checkResult } from "./check-result.ts"
 import { checkRunnerVersion } from "./check-runner-version.ts"
+import { dateProofs } from "./date-proofs.ts"
 import { endAttempt } from "./end-attempt.ts"
 import { endBeforeStart } from "./end-before-start.ts"
 import { grantCredentials, grantLease } from "./grant-lease.ts"
@@ -56,13 +57,15 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
     const runner = await requireRunner(context, c)
     const request = await readMessage(c, LeaseRequest)
     checkRunnerVersion(request.runnerVersion)
-    await touchRunner(store, runner.id, { name: request.runnerName, version: request.runnerVersion, capabilities: request.capabilities })
+    const capabilities = dateProofs(request.capabilities, c.req.header("date"), runner.seenAt)
+    await touchRunner(store, runner.id, { name: request.runnerName, version: request.runnerVersion, capabilities })
     if (runner.paused) throw new GalleyError("runner_paused", "an operator paused this runner")
     const claim = {
       requestId: request.requestId,
       runnerId: runner.id,
       workspaceId: runner.workspaceId,
-      kinds: provenKinds(request),
+      // A proof that ran out counts for nothing.
+      kinds: capabilities.filter(({ expiresAt }) => new Date(expiresAt) > runner.seenAt).map(({ kind }) => kind),
     }
     const claimed = await desk.wait(claim, request.waitMs, c.req.raw.signal)
     const lease = claimed === null ? null : await grant(claimed, c.req.raw.signal)
@@ -104,10 +107,4 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
     return c.json({})
   })
   return app
-}
-
-/** Kinds whose proof has not run out. */
-function provenKinds(request: LeaseRequest) {
-  const now = Date.now()
-  return request.capabilities.filter((capability) => Date.parse(capability.expiresAt) > now).map((capability) => capability.kind)
 }

@@ -8,12 +8,14 @@ export interface AuthenticatedRunner {
   workspaceId: string | null
   name: string
   paused: boolean
+  /** Now, by the database's clock. */
+  seenAt: Date
 }
 
 /** Who shows this token. Throws `runner_unauthorized`, the same for every wrong token. */
 export async function authenticateRunner({ sql }: Store, token: string): Promise<AuthenticatedRunner> {
   const [runner] = await sql<[AuthenticatedRunner?]>`
-    select id, workspace_id as "workspaceId", name, paused from runners where token_hash = ${hashRunnerToken(token)}`
+    select id, workspace_id as "workspaceId", name, paused, clock_timestamp() as "seenAt" from runners where token_hash = ${hashRunnerToken(token)}`
   if (!runner) throw new GalleyError("runner_unauthorized", "unknown runner token")
   return runner
 }
