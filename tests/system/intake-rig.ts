@@ -1,15 +1,18 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { createHmac, randomBytes, randomUUID } from "node:crypto"
 import { once } from "node:events"
-import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { promisify } from "node:util"
 import { type FakeGitHub, startFakeGitHub } from "@galley/fake-github"
 import postgres, { type Sql } from "postgres"
 import { startPostgres } from "../../scripts/postgres.ts"
+import { makeRepository } from "../integration/reconciler-fixture.ts"
 
+const execute = promisify(execFile)
 const root = new URL("../..", import.meta.url).pathname
 const SECRET = "webhook secret of the fault tests"
 const fixtures = join(root, "packages/github/src/fixtures/webhooks")
@@ -32,6 +35,14 @@ export type ServerProcess = Readonly<{
 
 export type Answer = Readonly<{ status: number; body: Payload; ms: number }>
 
+export type ServerOptions = Readonly<{
+  environment?: Record<string, string>
+  /** False: without waiting until it listens. */
+  ready?: boolean
+  command?: string
+  nodeArguments?: readonly string[]
+}>
+
 /** A Postgres of its own, a fake GitHub and any number of server processes. */
 export type IntakeRig = Readonly<{
   databaseUrl: string
@@ -40,12 +51,16 @@ export type IntakeRig = Readonly<{
   runnerToken: string
   /** Reconnects by itself after an outage. */
   sql: Sql
-  /** Runs the server's program; `ready` false: without waiting until it listens. */
-  startServer(options?: { environment?: Record<string, string>; ready?: boolean; command?: string }): Promise<ServerProcess>
+  /** Runs the server's program. */
+  startServer(options?: ServerOptions): Promise<ServerProcess>
   stopPostgres(): Promise<void>
   startPostgres(): Promise<void>
-  /** Freezes or thaws Postgres with all of its processes. */
-  signalPostgres(signal: "SIGSTOP" | "SIGCONT"): Promise<void>
+  /** Freezes, thaws or kills Postgres with all of its processes. */
+  signalPostgres(signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): Promise<void>
+  /** Takes the last byte of the disk of its own that Postgres has. @returns gives it back */
+  fillDisk(): Promise<() => Promise<void>>
+  /** Makes a repository on the fake GitHub an active project, `acme/shop`, and opens so many pull requests, each with a job that is due. */
+  openPullRequests(server: ServerProcess, count: number): Promise<void>
   /** Makes installation and repository of the recorded pull requests known, and the project active. */
   knowTheProject(server: ServerProcess): Promise<void>
   stop(): Promise<void>
@@ -68,30 +83,36 @@ export async function deliver(server: { url: string }, event: string, body: Payl
   return { status: answer.status, body: await answer.json(), ms: performance.now() - startedAt }
 }
 
+export type IntakeRigOptions = Readonly<{
+  /** Size of a disk for Postgres alone, which can be filled. Needs root. */
+  diskMiB?: number
+}>
+
 /** Starts everything but servers. When a step fails, what was started is stopped. */
-export async function startIntakeRig(): Promise<IntakeRig> {
+export async function startIntakeRig(options: IntakeRigOptions = {}): Promise<IntakeRig> {
   const stops: (() => Promise<unknown>)[] = []
   const stop = async () => {
     for (const step of stops.splice(0).reverse()) await step()
   }
   try {
-    return { ...(await start(stops)), stop }
+    return { ...(await start(options, stops)), stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function start(stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig, "stop">> {
+async function start({ diskMiB }: IntakeRigOptions, stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig, "stop">> {
   const directory = await mkdtemp(join(tmpdir(), "galley-intake-"))
   stops.push(() => rm(directory, { recursive: true, force: true }))
   await chmod(directory, 0o755)
   const data = join(directory, "postgres")
+  if (diskMiB !== undefined) stops.push(await mountDisk(data, diskMiB))
   const port = await freePort()
   const cluster = () => startPostgres({ dataDirectory: data, port, log: () => undefined })
   let running = await cluster()
   stops.push(() => running.stop())
-  const signal = (name: "SIGSTOP" | "SIGCONT") => signalTree(join(data, "cluster", "postmaster.pid"), name)
+  const signal = (name: "SIGSTOP" | "SIGCONT" | "SIGKILL") => signalTree(join(data, "cluster", "postmaster.pid"), name)
   stops.push(() => signal("SIGCONT").catch(() => undefined))
   const sql = postgres(running.url, { max: 2, onnotice: () => {} })
   stops.push(() => sql.end({ timeout: 5 }))
@@ -113,11 +134,13 @@ async function start(stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig,
     MODEL_API_KEY: "model key",
     MODEL: "some-model",
   }
-  const startServer: IntakeRig["startServer"] = async ({ environment = {}, ready = true, command = "run" } = {}) => {
+  const startServer: IntakeRig["startServer"] = async (options = {}) => {
+    const { environment = {}, ready = true, command = "run", nodeArguments = [] } = options
     const listenPort = await freePort()
     const url = `http://127.0.0.1:${listenPort}`
     const env = { ...common, GALLEY_PUBLIC_URL: url, GALLEY_LISTEN_PORT: String(listenPort), ...environment }
-    const program = ["--import", join(root, "scripts/tsx-hook.ts"), join(root, "apps/server/src/main.ts"), command]
+    const hook = ["--import", join(root, "scripts/tsx-hook.ts")]
+    const program = [...nodeArguments, ...hook, join(root, "apps/server/src/main.ts"), command]
     const server = watch(spawn(process.execPath, program, { env, stdio: ["ignore", "pipe", "inherit"] }), url)
     stops.push(() => server.kill("SIGKILL"))
     if (ready) await Promise.race([until(() => server.lines.some((line) => line.includes('"server ready"'))), failed(server)])
@@ -137,6 +160,18 @@ async function start(stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig,
       running = await cluster()
     },
     signalPostgres: signal,
+    fillDisk: () => fill(join(data, "ballast")),
+    async openPullRequests(server, count) {
+      const { directory: gitDirectory, shas } = makeRepository(2)
+      github.setWebhook({ url: `${server.url}/webhooks/github`, secret: SECRET })
+      await github.registerRepository({ owner: "acme", name: "shop", gitDirectory, installationId: 7001 })
+      await sql`update projects set settings = '{"active": true, "debounceSeconds": 0}'`
+      for (let number = 1; number <= count; number++) {
+        const headRef = `change-${number}`
+        await github.openPullRequest({ repo: "acme/shop", number, baseSha: shas[0] ?? "", headSha: shas[1] ?? "", headRef })
+      }
+      await github.idle()
+    },
     async knowTheProject(server) {
       const { installation, repository } = await payload("pr.opened")
       await deliver(server, "installation", {
@@ -182,12 +217,45 @@ export async function until(condition: () => boolean | Promise<boolean>, timeout
 /** Signals a process named by a pid file, and its children. */
 async function signalTree(pidFile: string, signal: NodeJS.Signals): Promise<void> {
   const parent = Number.parseInt(await readFile(pidFile, "utf8"), 10)
-  process.kill(parent, signal)
-  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
-    // A process may end while it is looked at.
-    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")
-    if (Number(stat.slice(stat.lastIndexOf(")") + 4).split(" ")[0]) === parent) process.kill(Number(pid), signal)
+  // Whoever is frozen has no further children, and keeps those it has.
+  process.kill(parent, "SIGSTOP")
+  for (const pid of [...(await childrenOf(parent)), parent]) process.kill(pid, signal)
+}
+
+async function childrenOf(parent: number): Promise<number[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name))
+  // A process may end while it is looked at.
+  const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")))
+  return pids.map(Number).filter((_, place) => {
+    const stat = stats[place] ?? ""
+    return Number(stat.slice(stat.lastIndexOf(")") + 4).split(" ")[0]) === parent
+  })
+}
+
+/** @returns takes the disk away again */
+async function mountDisk(directory: string, sizeMiB: number): Promise<() => Promise<void>> {
+  if (process.getuid?.() !== 0) throw new Error("a disk that can be filled is mounted: run this test as root")
+  await mkdir(directory)
+  await execute("mount", ["-t", "tmpfs", "-o", `size=${sizeMiB}m`, "galley-test", directory])
+  return async () => {
+    await execute("umount", [directory])
   }
+}
+
+async function fill(file: string): Promise<() => Promise<void>> {
+  for (let bytes = 2 ** 20; bytes >= 1; bytes = Math.floor(bytes / 16)) {
+    const block = Buffer.alloc(bytes)
+    const hasRoom = () =>
+      appendFile(file, block).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code === "ENOSPC") return false
+          throw error
+        },
+      )
+    while (await hasRoom());
+  }
+  return () => rm(file)
 }
 
 export async function freePort(): Promise<number> {
