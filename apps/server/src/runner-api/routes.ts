@@ -13,12 +13,12 @@ import type { ServerContext } from "../context.ts"
 import { requireLeaseProof, requireRunner } from "./authenticate.ts"
 import { checkFence, checkResult } from "./check-result.ts"
 import { checkRunnerVersion } from "./check-runner-version.ts"
-import { dateProofs } from "./date-proofs.ts"
 import { endAttempt } from "./end-attempt.ts"
 import { endBeforeStart } from "./end-before-start.ts"
 import { grantCredentials, grantLease } from "./grant-lease.ts"
 import type { LeaseDesk } from "./lease-desk.ts"
 import { readMessage } from "./read-message.ts"
+import { shiftProofs } from "./shift-proofs.ts"
 
 const tooLarge = () => {
   throw new GalleyError("result_too_large", `the body is larger than ${MAX_RESULT_BYTES} bytes`)
@@ -57,7 +57,7 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
     const runner = await requireRunner(context, c)
     const request = await readMessage(c, LeaseRequest)
     checkRunnerVersion(request.runnerVersion)
-    const capabilities = dateProofs(request.capabilities, c.req.header("date"), runner.seenAt)
+    const capabilities = shiftProofs(request.capabilities, c.req.header("date"), runner.seenAt)
     await touchRunner(store, runner.id, { name: request.runnerName, version: request.runnerVersion, capabilities })
     if (runner.paused) throw new GalleyError("runner_paused", "an operator paused this runner")
     const claim = {

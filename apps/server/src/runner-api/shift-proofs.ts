@@ -8,7 +8,7 @@ const LAST_MS = 253_402_300_799_000
  *
  * @param sentAt the `Date` header of the request: the runner's clock; without it the runner is taken to have the right time
  */
-export function dateProofs(capabilities: readonly Capability[], sentAt: string | undefined, now: Date): Capability[] {
+export function shiftProofs(capabilities: readonly Capability[], sentAt: string | undefined, now: Date): Capability[] {
   const sentMs = Date.parse(sentAt ?? "")
   const aheadMs = Number.isNaN(sentMs) ? 0 : sentMs - now.getTime()
   const moved = (time: string) => new Date(Math.min(Math.max(Date.parse(time) - aheadMs, 0), LAST_MS)).toISOString()
