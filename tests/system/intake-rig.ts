@@ -1,18 +1,17 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { createHmac, randomBytes, randomUUID } from "node:crypto"
 import { once } from "node:events"
-import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { promisify } from "node:util"
 import { type FakeGitHub, startFakeGitHub } from "@galley/fake-github"
 import postgres, { type Sql } from "postgres"
 import { startPostgres } from "../../scripts/postgres.ts"
 import { makeRepository } from "../integration/reconciler-fixture.ts"
+import { fillDisk, mountDisk } from "./small-disk.ts"
 
-const execute = promisify(execFile)
 const root = new URL("../..", import.meta.url).pathname
 const SECRET = "webhook secret of the fault tests"
 const fixtures = join(root, "packages/github/src/fixtures/webhooks")
@@ -63,6 +62,7 @@ export type IntakeRig = Readonly<{
   openPullRequests(server: ServerProcess, count: number): Promise<void>
   /** Makes installation and repository of the recorded pull requests known, and the project active. */
   knowTheProject(server: ServerProcess): Promise<void>
+  /** Throws when a log of its servers tells a secret. */
   stop(): Promise<void>
 }>
 
@@ -103,6 +103,9 @@ export async function startIntakeRig(options: IntakeRigOptions = {}): Promise<In
 }
 
 async function start({ diskMiB }: IntakeRigOptions, stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig, "stop">> {
+  const lines: string[] = []
+  const secrets: string[] = []
+  stops.push(async () => assertNoSecret(lines, secrets))
   const directory = await mkdtemp(join(tmpdir(), "galley-intake-"))
   stops.push(() => rm(directory, { recursive: true, force: true }))
   await chmod(directory, 0o755)
@@ -131,9 +134,11 @@ async function start({ diskMiB }: IntakeRigOptions, stops: (() => Promise<unknow
     GITHUB_PRIVATE_KEY: github.privateKeyPem ?? "",
     GITHUB_WEBHOOK_SECRET: SECRET,
     MODEL_BASE_URL: "http://127.0.0.1:9/v1",
-    MODEL_API_KEY: "model key",
+    MODEL_API_KEY: randomBytes(24).toString("hex"),
     MODEL: "some-model",
   }
+  const [, keyLine = ""] = common.GITHUB_PRIVATE_KEY.split("\n")
+  secrets.push(SECRET, runnerToken, common.GALLEY_MASTER_KEY, common.MODEL_API_KEY, keyLine, new URL(running.url).password)
   const startServer: IntakeRig["startServer"] = async (options = {}) => {
     const { environment = {}, ready = true, command = "run", nodeArguments = [] } = options
     const listenPort = await freePort()
@@ -142,7 +147,11 @@ async function start({ diskMiB }: IntakeRigOptions, stops: (() => Promise<unknow
     const hook = ["--import", join(root, "scripts/tsx-hook.ts")]
     const program = [...nodeArguments, ...hook, join(root, "apps/server/src/main.ts"), command]
     const server = watch(spawn(process.execPath, program, { env, stdio: ["ignore", "pipe", "inherit"] }), url)
-    stops.push(() => server.kill("SIGKILL"))
+    stops.push(async () => {
+      await server.kill("SIGKILL")
+      lines.push(...server.lines)
+      secrets.push(...github.state.installationTokens.keys())
+    })
     if (ready) await Promise.race([until(() => server.lines.some((line) => line.includes('"server ready"'))), failed(server)])
     return server
   }
@@ -160,7 +169,7 @@ async function start({ diskMiB }: IntakeRigOptions, stops: (() => Promise<unknow
       running = await cluster()
     },
     signalPostgres: signal,
-    fillDisk: () => fill(join(data, "ballast")),
+    fillDisk: () => fillDisk(data),
     async openPullRequests(server, count) {
       const { directory: gitDirectory, shas } = makeRepository(2)
       github.setWebhook({ url: `${server.url}/webhooks/github`, secret: SECRET })
@@ -205,6 +214,13 @@ async function failed(server: ServerProcess): Promise<never> {
   throw new Error(`the server ended with ${await server.ended}:\n${server.lines.slice(-10).join("\n")}`)
 }
 
+/** Whatever was done to a server, its log tells no secret. */
+function assertNoSecret(lines: readonly string[], secrets: readonly string[]): void {
+  if (secrets.includes("")) throw new Error("a secret to look for is missing")
+  const telling = lines.filter((line) => secrets.some((secret) => line.includes(secret)))
+  if (telling.length > 0) throw new Error(`a log tells a secret:\n${telling.join("\n")}`)
+}
+
 /** Waits until a condition holds; rejects after `timeoutMs`. */
 export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 30_000): Promise<void> {
   const deadline = performance.now() + timeoutMs
@@ -218,7 +234,7 @@ export async function until(condition: () => boolean | Promise<boolean>, timeout
 async function signalTree(pidFile: string, signal: NodeJS.Signals): Promise<void> {
   const parent = Number.parseInt(await readFile(pidFile, "utf8"), 10)
   // Whoever is frozen has no further children, and keeps those it has.
-  process.kill(parent, "SIGSTOP")
+  if (signal !== "SIGCONT") process.kill(parent, "SIGSTOP")
   for (const pid of [...(await childrenOf(parent)), parent]) process.kill(pid, signal)
 }
 
@@ -230,32 +246,6 @@ async function childrenOf(parent: number): Promise<number[]> {
     const stat = stats[place] ?? ""
     return Number(stat.slice(stat.lastIndexOf(")") + 4).split(" ")[0]) === parent
   })
-}
-
-/** @returns takes the disk away again */
-async function mountDisk(directory: string, sizeMiB: number): Promise<() => Promise<void>> {
-  if (process.getuid?.() !== 0) throw new Error("a disk that can be filled is mounted: run this test as root")
-  await mkdir(directory)
-  await execute("mount", ["-t", "tmpfs", "-o", `size=${sizeMiB}m`, "galley-test", directory])
-  return async () => {
-    await execute("umount", [directory])
-  }
-}
-
-async function fill(file: string): Promise<() => Promise<void>> {
-  for (let bytes = 2 ** 20; bytes >= 1; bytes = Math.floor(bytes / 16)) {
-    const block = Buffer.alloc(bytes)
-    const hasRoom = () =>
-      appendFile(file, block).then(
-        () => true,
-        (error: NodeJS.ErrnoException) => {
-          if (error.code === "ENOSPC") return false
-          throw error
-        },
-      )
-    while (await hasRoom());
-  }
-  return () => rm(file)
 }
 
 export async function freePort(): Promise<number> {
