@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { claimJobs } from "@galley/store/queue/claim-jobs"
 import { completeJob } from "@galley/store/queue/complete-job"
 import { expect, test } from "vitest"
-import { bothKinds, claim, claimed, freshStore, push, readJob, reviewed, seedTenant, sha } from "./store-fixture.ts"
+import { bothKinds, claim, claimed, freshStore, push, readJob, reviewed, seedTenant, sha, type Tenant } from "./store-fixture.ts"
 
 test("leases a waiting job with everything the runner needs", async () => {
   const store = await freshStore()
@@ -131,6 +131,26 @@ test("rotates between workspaces, so that one job is not stuck behind another wo
 
   expect(next.map((lease) => lease.workspaceId)).toEqual([small.workspaceId, busy.workspaceId])
   expect(next[0]?.jobId).toBe(jobId)
+})
+
+test("lets workspaces take turns among runners that are served together", async () => {
+  const store = await freshStore()
+  const tenants: Tenant[] = []
+  for (let n = 0; n < 3; n++) tenants.push(await seedTenant(store, { maxRunningJobs: 1000, sharedRunner: true }))
+  for (const tenant of tenants) for (let number = 1; number <= 6; number++) await push(store, tenant, number)
+  const runnerId = tenants[0]?.runnerId ?? ""
+  const serve = async (runners: number) => {
+    const requests = Array.from({ length: runners }, () => ({ requestId: randomUUID(), runnerId, workspaceId: null, kinds: bothKinds }))
+    return (await claimJobs(store, requests)).map((lease) => lease.workspaceId)
+  }
+  const timesServed = (leases: string[]) => tenants.map(({ workspaceId }) => leases.filter((its) => its === workspaceId).length).toSorted()
+
+  const first = await serve(1)
+  const second = await serve(4)
+  const third = await serve(7)
+
+  expect(timesServed([...first, ...second])).toEqual([1, 2, 2])
+  expect(timesServed([...first, ...second, ...third])).toEqual([4, 4, 4])
 })
 
 test("serves a workspace below its cap while another is at its cap", async () => {

@@ -25,6 +25,8 @@ export const galleyErrorCodes = [
   "sign_in_required",
   "settings_invalid",
   "settings_conflict",
+  "runner_name_taken",
+  "runner_token_overlaps",
   // runner protocol
   "runner_unauthorized",
   "runner_paused",
@@ -44,6 +46,7 @@ export const galleyErrorCodes = [
   "cancelled_by_user",
   "head_superseded",
   "runner_lost",
+  "runner_removed",
   "attempts_exhausted",
   "job_timeout",
   // checkout

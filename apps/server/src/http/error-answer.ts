@@ -17,6 +17,8 @@ const statusByCode: Partial<Record<GalleyErrorCode, ContentfulStatusCode>> = {
   installation_suspended: 409,
   repository_gone: 409,
   settings_conflict: 409,
+  runner_name_taken: 409,
+  runner_token_overlaps: 409,
   project_inactive: 409,
   pull_request_closed: 409,
   webhook_too_large: 413,

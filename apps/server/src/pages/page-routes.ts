@@ -10,6 +10,7 @@ import { deliveryRoutes } from "./routes/delivery-routes.ts"
 import { projectRoutes } from "./routes/project-routes.tsx"
 import { pullRequestRoutes } from "./routes/pull-request-routes.tsx"
 import { runRoutes } from "./routes/run-routes.tsx"
+import { runnerRoutes } from "./routes/runner-routes.tsx"
 import { settingsRoutes } from "./routes/settings-routes.tsx"
 import { signInRoutes } from "./routes/sign-in-routes.tsx"
 
@@ -47,6 +48,7 @@ export function pageRoutes(parts: PageParts): Hono<PageEnv> {
   app.route("/", settingsRoutes(parts))
   app.route("/", pullRequestRoutes(parts))
   app.route("/", runRoutes(parts))
+  app.route("/", runnerRoutes(parts))
   app.route("/", deliveryRoutes(parts))
   for (const path of PAGE_PATHS) {
     app.all(path, () => {

@@ -68,8 +68,8 @@ export const LEASE_MS = 60_000
 
 /**
  * Leases jobs to waiting runners, in their order, in one round trip: proven kinds, no busy pull request, the workspace's cap exactly,
- * the workspace that waited longest first, then priority and age. Leases that ran out are settled by the way. Requests that get
- * nothing are absent from the answer.
+ * workspaces by turns, then priority and age. Leases that ran out are settled by the way. Requests that get
+ * nothing are absent from the answer, as are those of runners that were paused or removed.
  */
 export async function claimJobs(
   store: Store,
