@@ -33,7 +33,7 @@ export type Platform = Readonly<{
   server: StartedProcess
   runner: StartedProcess
   /** Starts a runner in the place of one that ended; it is stopped with the platform. */
-  startRunner(): Promise<StartedProcess>
+  startRunner(nodeArguments?: readonly string[]): Promise<StartedProcess>
   logDirectory: string
   stop(): Promise<void>
 }>
@@ -111,8 +111,8 @@ async function start(options: PlatformOptions, stops: (() => Promise<void>)[]): 
   stops.push(() => server.stop())
   await step("server is ready", () => server.waitForLine(says("server ready")))
 
-  const startRunner = async () => {
-    const started = await launchRunner(directory, url, runnerToken, options.runnerEnvironment ?? {}, logDirectory)
+  const startRunner = async (nodeArguments: readonly string[] = []) => {
+    const started = await launchRunner(directory, url, runnerToken, options.runnerEnvironment ?? {}, nodeArguments, logDirectory)
     stops.push(() => started.stop())
     await started.waitForLine(says("runner ready"))
     return started
@@ -127,6 +127,7 @@ async function launchRunner(
   serverUrl: string,
   token: string,
   more: Readonly<Record<string, string>>,
+  nodeArguments: readonly string[],
   logDirectory: string,
 ): Promise<StartedProcess> {
   const isRoot = process.getuid?.() === 0
@@ -139,7 +140,7 @@ async function launchRunner(
   if (!isRoot) await mkdir(jobs, { mode: 0o711 })
   return startProcess({
     name: "runner",
-    argv: [isRoot ? join(prefix, "node", "node") : process.execPath, program],
+    argv: [isRoot ? join(prefix, "node", "node") : process.execPath, ...nodeArguments, program],
     env: {
       PATH: process.env.PATH ?? "",
       GALLEY_SERVER_URL: serverUrl,

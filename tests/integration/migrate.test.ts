@@ -98,6 +98,7 @@ test("has no index that would let the planner walk all waiting jobs for a kind w
   ])
 })
 
+// F45
 test("lets two servers migrate at once and finds nothing to do afterwards", async () => {
   const { url } = await freshDatabase({ empty: true })
   const applied = await Promise.all([migrate(url), migrate(url)])
@@ -106,6 +107,7 @@ test("lets two servers migrate at once and finds nothing to do afterwards", asyn
   expect(await migrate(url)).toEqual([])
 })
 
+// F45
 test("refuses to start on a database that is older than the server", async () => {
   const { url } = await freshDatabase({ empty: true })
   await expect(assertSchema(url)).rejects.toMatchObject({ code: "schema_too_old" })

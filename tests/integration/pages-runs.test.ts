@@ -69,7 +69,7 @@ test("answers why there is no review with the deliveries' reasons, also for a pu
   expect((await owner.get(`${tenant.projectPath}/pulls?number=9`)).headers.get("location")).toBe(`${tenant.projectPath}/pulls/9`)
 })
 
-// R-PAGE-6
+// R-PAGE-6, F16
 test("says that no runner offers the kind once a job is due for a minute", async () => {
   const { server, tenant, owner } = await startPages({ reviewKind: "dynamic" })
   const { store } = server.context

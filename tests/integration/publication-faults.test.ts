@@ -113,6 +113,7 @@ test.each([
   expect(await settled(server)).toMatchObject({ state: "failed", code })
 })
 
+// F51
 test("replaces a token that GitHub ended before its time", async () => {
   const server = await opened()
   const lease = await server.lease()

@@ -67,6 +67,7 @@ test("takes urgent jobs first and then the oldest", async () => {
   expect(order).toEqual([urgent.jobId, first.jobId, second.jobId])
 })
 
+// F13
 test("works on one job of a pull request at a time, across kinds and while its result is published", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -90,6 +91,7 @@ test("passes over a busy pull request to the next one", async () => {
   expect((await claimed(store, tenant)).jobId).toBe(next.jobId)
 })
 
+// F41
 test("holds a workspace to its cap exactly when two servers claim for many runners at once", async () => {
   const store = await freshStore()
   const other = await freshStore(store.url)
@@ -103,6 +105,7 @@ test("holds a workspace to its cap exactly when two servers claim for many runne
   expect(leases.flat()).toHaveLength(3)
 })
 
+// F13
 test("never leases one job twice when two servers race", async () => {
   const store = await freshStore()
   const other = await freshStore(store.url)
@@ -116,6 +119,7 @@ test("never leases one job twice when two servers race", async () => {
   expect(leased.toSorted()).toEqual([...jobs].toSorted())
 })
 
+// F41
 test("rotates between workspaces, so that one job is not stuck behind another workspace's hundred", async () => {
   const store = await freshStore()
   const busy = await seedTenant(store, { maxRunningJobs: 1000, sharedRunner: true })
@@ -164,6 +168,7 @@ test("serves a workspace below its cap while another is at its cap", async () =>
   expect(leases.map((lease) => lease?.workspaceId)).toEqual([free.workspaceId, undefined])
 })
 
+// F12
 test("answers a repeated request with the same lease and token, on any server", async () => {
   const store = await freshStore()
   const other = await freshStore(store.url)

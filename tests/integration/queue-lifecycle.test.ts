@@ -117,6 +117,7 @@ test("never collides with a push when a lease runs out, in forty races", async (
   expect(count).toEqual({ waiting: 40, running: 0, newest: 40 })
 })
 
+// F40
 test("gives up a job that loses its runner three times, and goes on with others", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -286,6 +287,7 @@ test("lets a newer head supersede a run only as long as no model call was paid f
   expect(await readJob(store, jobId)).toMatchObject({ state: "superseded", code: "head_superseded" })
 })
 
+// F52
 test("cancels the retry of a run whose project changed its kind meanwhile", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)

@@ -62,6 +62,33 @@ test("removes deliveries batch by batch and stops between batches when told to",
   expect([await count(store, "webhook_deliveries"), await count(store, "missed_deliveries")]).toEqual([1, 0])
 })
 
+// F50
+test("removes old jobs in batches of their own, between which runners get work and deliveries are queued", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  await push(store, tenant, 1)
+  await store.sql`
+    insert into review_jobs
+    select copy.* from review_jobs j, generate_series(1, 3000) n, jsonb_populate_record(j, jsonb_build_object(
+      'id', gen_random_uuid(), 'state', 'failed', 'finished_at', now() - interval '190 days',
+      'created_at', now() - interval '200 days' + n * interval '1 minute')) copy`
+  const old = () => store.sql<[{ n: number }]>`select count(*)::int as n from review_jobs where state = 'failed'`
+
+  let swept: Promise<number> | undefined
+  await store.sql.begin(async (sql) => {
+    // Somebody holds a job of the second batch, from whichever end the batches come.
+    await sql`
+      select from review_jobs where id = (select id from review_jobs where state = 'failed' order by created_at offset 1500 limit 1)
+      for update`
+    swept = sweepJobs(store, 90, never)
+    await expect.poll(async () => (await old())[0].n, { timeout: 10_000 }).toBe(2_000)
+    await claimed(store, tenant)
+    expect(await push(store, tenant, 1)).toMatchObject({ isNew: true })
+  })
+  expect(await swept).toBe(3_000)
+  expect(await old()).toEqual([{ n: 0 }])
+})
+
 test("keeps what the environment says and removes the rest, sessions included", async () => {
   const server = await startTestServer({ GALLEY_KEEP_DELIVERIES_DAYS: "5", GALLEY_KEEP_DEAD_TASKS_DAYS: "7" })
   const { store, hostId } = server.context

@@ -14,6 +14,7 @@ const capability = (kind: "diff" | "dynamic", expiresInMs: number) => ({
   expiresAt: new Date(Date.now() + expiresInMs).toISOString(),
 })
 
+// F16
 test("sees whether a live runner of the workspace, or of all, offers the kind of the oldest job that is due", async () => {
   const store = await freshStore()
   const [tenant, stranger] = [await seedTenant(store), await seedTenant(store)]

@@ -65,6 +65,7 @@ test("never leaves a lease with a runner that left: the job goes back at once", 
   }
 })
 
+// F16
 test("gives no job to a runner whose proof ran out or that proved another kind", async () => {
   const server = await startReviewServer()
   await server.openPullRequest()
@@ -106,4 +107,20 @@ test("answers everyone who waits when the server stops", async () => {
   await server.stopWaiting()
   expect(await Promise.all(polls)).toEqual([null, null, null])
   expect(await server.poll({ waitMs: 20_000 })).toBeNull()
+})
+
+// F21
+test.each([1, -1])("counts a proof by the clock of the runner that made it, which is %i h off", async (hours) => {
+  const server = await startReviewServer()
+  await server.openPullRequest()
+  const runnerNow = Date.now() + hours * 3_600_000
+  const poll = async (proofMs: number) => {
+    const capabilities = leaseRequest().capabilities.map((proof) => ({ ...proof, expiresAt: new Date(runnerNow + proofMs).toISOString() }))
+    return server.runner("/leases", leaseRequest({ waitMs: 100, capabilities }), { date: new Date(runnerNow).toUTCString() })
+  }
+  expect((await poll(-60_000)).status).toBe(204)
+  expect((await poll(60_000)).status).toBe(200)
+  const [runner] = await server.context.store.sql`
+    select (capabilities -> 0 ->> 'expiresAt')::timestamptz between now() and now() + interval '62 s' as soon from runners`
+  expect(runner).toEqual({ soon: true })
 })

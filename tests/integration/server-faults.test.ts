@@ -13,6 +13,8 @@ type Line = Readonly<{
   cut(): void
   /** Keeps connections open and passes nothing on. */
   freeze(): void
+  /** Keeps the connection that carries wake-ups open and passes nothing of it on. */
+  silenceWakeUps(): void
   restore(): void
 }>
 
@@ -21,10 +23,14 @@ async function databaseLine(): Promise<Line> {
   const url = new URL((await freshDatabase()).url)
   const target = { port: Number(url.port), host: url.hostname }
   const sockets = new Set<Socket>()
+  const listening = new Set<Socket>()
   let state: "open" | "cut" | "frozen" = "open"
   const listener = createServer((client) => {
     if (state === "cut") return void client.destroy()
     const database = connect(target)
+    client.on("data", (bytes) => {
+      if (bytes.includes("listen ")) listening.add(database)
+    })
     for (const [from, to] of [
       [client, database],
       [database, client],
@@ -60,6 +66,10 @@ async function databaseLine(): Promise<Line> {
     freeze() {
       state = "frozen"
       for (const socket of sockets) socket.pause()
+    },
+    silenceWakeUps() {
+      if (listening.size === 0) throw new Error("nobody listens")
+      for (const socket of listening) socket.pause()
     },
     restore() {
       state = "open"
@@ -119,6 +129,17 @@ test("still hands out jobs when the connection that carries wake-ups was killed"
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen%'`
   await server.openPullRequest()
   expect(await polled).toMatchObject({ attempt: 1 })
+})
+
+// F14
+test("still hands out jobs when the connection that carries wake-ups is open and dead", async () => {
+  const { server, line } = await behindLine()
+  line.silenceWakeUps()
+  const polled = server.poll({ waitMs: 20_000 })
+  await server.openPullRequest()
+  const lease = await polled
+  line.restore()
+  expect(lease).toMatchObject({ attempt: 1 })
 })
 
 // F15

@@ -57,6 +57,7 @@ test("refuses to save over someone else's change", async () => {
   expect(saves.filter(({ status }) => status === "fulfilled")).toHaveLength(1)
 })
 
+// F52
 test("cancels waiting jobs with a change of kind, and lets the running one finish", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -82,6 +83,7 @@ test("cancels waiting jobs with a deactivation, and none for another setting", a
   expect(await readJob(store, jobId)).toMatchObject({ state: "cancelled", code: "project_inactive" })
 })
 
+// F52
 test("never leaves a waiting job of the old kind behind, in sixty races of pushes and a change of kind", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store, { maxRunningJobs: 1000 })

@@ -117,6 +117,7 @@ test("a self-check that cannot take a slot's port is an error, not a pass", asyn
   await expect(prove(slots)).rejects.toMatchObject({ code: "boundary_unavailable" })
 })
 
+// F28
 test("every escape from the process group is ended by the sweep of the slot's user, and no other user's process", async () => {
   const bystander = await startAs(otherSlot, "sleep 300", 2)
   const escapes = `sleep 300 & setsid sleep 300 & (setsid bash -c 'trap "" TERM HUP INT; sleep 300 & wait' &); nohup setsid sh -c 'sleep 300; true' & wait`

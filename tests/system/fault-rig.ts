@@ -52,7 +52,7 @@ export type FaultRig = Readonly<{
   /** The runner without root's rights: the child of the process that was started. */
   droppedRunner(): number
   runner(): StartedProcess
-  replaceRunner(): Promise<void>
+  replaceRunner(nodeArguments?: readonly string[]): Promise<void>
   /** Ends leases before their time and retry delays at once, as if both had passed. */
   letTimePass(jobId: string): Promise<void>
   /** Takes the egress rules of the runner away, as another administrator of the machine could. */
@@ -66,12 +66,21 @@ export type FaultRig = Readonly<{
   modelCalls(): number
   remains(): Remains
   engines(): SlotProcess[]
+  openCodes(): SlotProcess[]
   jobsDirectory: string
   /** Builds the hand-made repositories and makes each an active project `sample/<id in lower case>`. */
   addOddRepositories(ids: readonly string[]): Promise<{ marks: string; change(id: string): { baseSha: string; headSha: string } }>
   changeSettings(repository: string, changes: Record<string, unknown>): Promise<void>
   stop(): Promise<void>
 }>
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
 
 /** Throws when this process may not do what a runner's supervisor does. */
 export async function startFaultRig(): Promise<FaultRig> {
@@ -105,8 +114,8 @@ export async function startFaultRig(): Promise<FaultRig> {
     },
     droppedRunner: () => onlyChild(runner.pid),
     runner: () => runner,
-    async replaceRunner() {
-      runner = await platform.startRunner()
+    async replaceRunner(nodeArguments) {
+      runner = await platform.startRunner(nodeArguments)
     },
     async letTimePass(jobId) {
       await store.sql`update review_jobs set lease_expires_at = clock_timestamp() where id = ${jobId} and state = 'running'`
@@ -136,6 +145,7 @@ export async function startFaultRig(): Promise<FaultRig> {
     ],
     modelText: (from) => JSON.stringify(model.requests.slice(from).map(({ body }) => body)),
     engines: () => slotProcesses(SLOT_UID),
+    openCodes: () => slotProcesses(SLOT_UID).filter(({ command }) => command.includes("/opencode\n")),
     remains: () => ({
       processes: slotProcesses(SLOT_UID).map(({ command }) => command),
       egressRules: tableLoaded(),

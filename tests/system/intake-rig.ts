@@ -10,6 +10,8 @@ import postgres, { type Sql } from "postgres"
 import { noModel, serverEnvironment } from "../../scripts/demo/server-environment.ts"
 import { freePort } from "../../scripts/free-port.ts"
 import { startPostgres } from "../../scripts/postgres.ts"
+import { makeRepository } from "../integration/reconciler-fixture.ts"
+import { fillDisk, mountDisk } from "./small-disk.ts"
 
 export { freePort } from "../../scripts/free-port.ts"
 
@@ -35,6 +37,14 @@ export type ServerProcess = Readonly<{
 
 export type Answer = Readonly<{ status: number; body: Payload; ms: number }>
 
+export type ServerOptions = Readonly<{
+  environment?: Record<string, string>
+  /** False: without waiting until it listens. */
+  ready?: boolean
+  command?: string
+  nodeArguments?: readonly string[]
+}>
+
 /** A Postgres of its own, a fake GitHub and any number of server processes. */
 export type IntakeRig = Readonly<{
   databaseUrl: string
@@ -43,14 +53,19 @@ export type IntakeRig = Readonly<{
   runnerToken: string
   /** Reconnects by itself after an outage. */
   sql: Sql
-  /** Runs the server's program; `ready` false: without waiting until it listens. */
-  startServer(options?: { environment?: Record<string, string>; ready?: boolean; command?: string }): Promise<ServerProcess>
+  /** Runs the server's program. */
+  startServer(options?: ServerOptions): Promise<ServerProcess>
   stopPostgres(): Promise<void>
   startPostgres(): Promise<void>
-  /** Freezes or thaws Postgres with all of its processes. */
-  signalPostgres(signal: "SIGSTOP" | "SIGCONT"): Promise<void>
+  /** Freezes, thaws or kills Postgres with all of its processes. */
+  signalPostgres(signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): Promise<void>
+  /** Takes the last byte of the disk of its own that Postgres has. @returns gives it back */
+  fillDisk(): Promise<() => Promise<void>>
+  /** Makes a repository on the fake GitHub an active project, `acme/shop`, and opens so many pull requests, each with a job that is due. */
+  openPullRequests(server: ServerProcess, count: number): Promise<void>
   /** Makes installation and repository of the recorded pull requests known, and the project active. */
   knowTheProject(server: ServerProcess): Promise<void>
+  /** Throws when a log of its servers tells a secret. */
   stop(): Promise<void>
 }>
 
@@ -71,30 +86,39 @@ export async function deliver(server: { url: string }, event: string, body: Payl
   return { status: answer.status, body: await answer.json(), ms: performance.now() - startedAt }
 }
 
+export type IntakeRigOptions = Readonly<{
+  /** Size of a disk for Postgres alone, which can be filled. Needs root. */
+  diskMiB?: number
+}>
+
 /** Starts everything but servers. When a step fails, what was started is stopped. */
-export async function startIntakeRig(): Promise<IntakeRig> {
+export async function startIntakeRig(options: IntakeRigOptions = {}): Promise<IntakeRig> {
   const stops: (() => Promise<unknown>)[] = []
   const stop = async () => {
     for (const step of stops.splice(0).reverse()) await step()
   }
   try {
-    return { ...(await start(stops)), stop }
+    return { ...(await start(options, stops)), stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function start(stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig, "stop">> {
+async function start({ diskMiB }: IntakeRigOptions, stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig, "stop">> {
+  const lines: string[] = []
+  const secrets: string[] = []
+  stops.push(async () => assertNoSecret(lines, secrets))
   const directory = await mkdtemp(join(tmpdir(), "galley-intake-"))
   stops.push(() => rm(directory, { recursive: true, force: true }))
   await chmod(directory, 0o755)
   const data = join(directory, "postgres")
+  if (diskMiB !== undefined) stops.push(await mountDisk(data, diskMiB))
   const port = await freePort()
   const cluster = () => startPostgres({ dataDirectory: data, port, log: () => undefined })
   let running = await cluster()
   stops.push(() => running.stop())
-  const signal = (name: "SIGSTOP" | "SIGCONT") => signalTree(join(data, "cluster", "postmaster.pid"), name)
+  const signal = (name: "SIGSTOP" | "SIGCONT" | "SIGKILL") => signalTree(join(data, "cluster", "postmaster.pid"), name)
   stops.push(() => signal("SIGCONT").catch(() => undefined))
   const sql = postgres(running.url, { max: 2, onnotice: () => {} })
   stops.push(() => sql.end({ timeout: 5 }))
@@ -103,14 +127,23 @@ async function start(stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig,
 
   const runnerToken = randomBytes(24).toString("hex")
   const masterKey = randomBytes(32).toString("base64")
-  const startServer: IntakeRig["startServer"] = async ({ environment = {}, ready = true, command = "run" } = {}) => {
+  const model = { ...noModel, apiKey: randomBytes(24).toString("hex") }
+  const [, keyLine = ""] = (github.privateKeyPem ?? "").split("\n")
+  secrets.push(SECRET, runnerToken, masterKey, model.apiKey, keyLine, new URL(running.url).password)
+  const startServer: IntakeRig["startServer"] = async (options = {}) => {
+    const { environment = {}, ready = true, command = "run", nodeArguments = [] } = options
     const listenPort = await freePort()
     const url = `http://127.0.0.1:${listenPort}`
-    const facts = { databaseUrl: running.url, port: listenPort, github, model: noModel, masterKey, webhookSecret: SECRET, runnerToken }
+    const facts = { databaseUrl: running.url, port: listenPort, github, model, masterKey, webhookSecret: SECRET, runnerToken }
     const env = { ...serverEnvironment(facts), ...environment }
-    const program = ["--import", join(root, "scripts/tsx-hook.ts"), join(root, "apps/server/src/main.ts"), command]
+    const hook = ["--import", join(root, "scripts/tsx-hook.ts")]
+    const program = [...nodeArguments, ...hook, join(root, "apps/server/src/main.ts"), command]
     const server = watch(spawn(process.execPath, program, { env, stdio: ["ignore", "pipe", "inherit"] }), url)
-    stops.push(() => server.kill("SIGKILL"))
+    stops.push(async () => {
+      await server.kill("SIGKILL")
+      lines.push(...server.lines)
+      secrets.push(...github.state.installationTokens.keys())
+    })
     if (ready) await Promise.race([until(() => server.lines.some((line) => line.includes('"server ready"'))), failed(server)])
     return server
   }
@@ -128,6 +161,18 @@ async function start(stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig,
       running = await cluster()
     },
     signalPostgres: signal,
+    fillDisk: () => fillDisk(data),
+    async openPullRequests(server, count) {
+      const { directory: gitDirectory, shas } = makeRepository(2)
+      github.setWebhook({ url: `${server.url}/webhooks/github`, secret: SECRET })
+      await github.registerRepository({ owner: "acme", name: "shop", gitDirectory, installationId: 7001 })
+      await sql`update projects set settings = '{"active": true, "debounceSeconds": 0}'`
+      for (let number = 1; number <= count; number++) {
+        const headRef = `change-${number}`
+        await github.openPullRequest({ repo: "acme/shop", number, baseSha: shas[0] ?? "", headSha: shas[1] ?? "", headRef })
+      }
+      await github.idle()
+    },
     async knowTheProject(server) {
       const { installation, repository } = await payload("pr.opened")
       await deliver(server, "installation", {
@@ -161,6 +206,13 @@ async function failed(server: ServerProcess): Promise<never> {
   throw new Error(`the server ended with ${await server.ended}:\n${server.lines.slice(-10).join("\n")}`)
 }
 
+/** Whatever was done to a server, its log tells no secret. */
+function assertNoSecret(lines: readonly string[], secrets: readonly string[]): void {
+  if (secrets.includes("")) throw new Error("a secret to look for is missing")
+  const telling = lines.filter((line) => secrets.some((secret) => line.includes(secret)))
+  if (telling.length > 0) throw new Error(`a log tells a secret:\n${telling.join("\n")}`)
+}
+
 /** Waits until a condition holds; rejects after `timeoutMs`. */
 export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 30_000): Promise<void> {
   const deadline = performance.now() + timeoutMs
@@ -173,10 +225,17 @@ export async function until(condition: () => boolean | Promise<boolean>, timeout
 /** Signals a process named by a pid file, and its children. */
 async function signalTree(pidFile: string, signal: NodeJS.Signals): Promise<void> {
   const parent = Number.parseInt(await readFile(pidFile, "utf8"), 10)
-  process.kill(parent, signal)
-  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
-    // A process may end while it is looked at.
-    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")
-    if (Number(stat.slice(stat.lastIndexOf(")") + 4).split(" ")[0]) === parent) process.kill(Number(pid), signal)
-  }
+  // Whoever is frozen has no further children, and keeps those it has.
+  if (signal !== "SIGCONT") process.kill(parent, "SIGSTOP")
+  for (const pid of [...(await childrenOf(parent)), parent]) process.kill(pid, signal)
+}
+
+async function childrenOf(parent: number): Promise<number[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name))
+  // A process may end while it is looked at.
+  const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")))
+  return pids.map(Number).filter((_, place) => {
+    const stat = stats[place] ?? ""
+    return Number(stat.slice(stat.lastIndexOf(")") + 4).split(" ")[0]) === parent
+  })
 }

@@ -134,6 +134,7 @@ test("an engine that gets nothing usable from the model fails the run with its c
   expect(good.length).toBe(1)
 })
 
+// F52
 test("changing the kind cancels the waiting job", async () => {
   await road.changeSettings({ reviewKind: "diff", debounceSeconds: 300 })
   await road.openPullRequest(2)

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { FakeModel } from "@galley/fake-model"
 import { cancelJob } from "@galley/store/queue/cancel-job"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
-import { type FaultRig, MODEL_IDLE_SECONDS, nothing, startFaultRig } from "./fault-rig.ts"
+import { type FaultRig, isAlive, MODEL_IDLE_SECONDS, nothing, startFaultRig } from "./fault-rig.ts"
 
 const REPO = "sample/checkout"
 /** Bytes keep coming, so that no time limit ends the call: an answer takes minutes. */
@@ -23,23 +23,14 @@ afterEach(() => {
 
 const useKind = (reviewKind: "diff" | "dynamic") => rig.changeSettings("checkout", { reviewKind })
 const cancel = async (jobId: string) => cancelJob(rig.road.store, (await rig.road.project()).workspaceId, jobId, "test")
-const openCodes = () => rig.engines().filter(({ command }) => command.includes("/opencode\n"))
 const soon = { timeout: 10_000, interval: 50 }
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
 
 describe("the runner", () => {
   // F11, F26, F28
   test("killed in mid-review: nothing of it is left, and when its lease is over another one finishes the job, once", async () => {
     await useKind("dynamic")
     const jobId = await rig.openWhile(1, dripping)
-    expect(openCodes()).toHaveLength(1)
+    expect(rig.openCodes()).toHaveLength(1)
     expect(rig.remains()).toMatchObject({ egressRules: true, jobs: [expect.any(String)] })
     const supervisor = rig.runner().pid
 
@@ -70,7 +61,7 @@ describe("the runner", () => {
     const [supervisor, dropped] = [rig.runner().pid, rig.droppedRunner()]
     process.kill(supervisor, "SIGSTOP")
     for (const pid of [dropped, supervisor]) process.kill(pid, "SIGKILL")
-    await expect.poll(openCodes, soon).toEqual([])
+    await expect.poll(rig.openCodes, soon).toEqual([])
     expect(rig.remains()).toMatchObject({ egressRules: true, jobs: [expect.any(String)] })
 
     const [left = ""] = rig.remains().jobs
@@ -101,7 +92,7 @@ describe("the runner", () => {
   test("whose engine dies reports engine_crashed, and the job waits for another attempt", async () => {
     await useKind("dynamic")
     const jobId = await rig.openWhile(9, dripping)
-    for (const { pid } of openCodes()) process.kill(pid, "SIGKILL")
+    for (const { pid } of rig.openCodes()) process.kill(pid, "SIGKILL")
     await expect.poll(async () => (await rig.jobRow(jobId)).state, soon).toBe("waiting")
     expect(await rig.runsOf(jobId)).toMatchObject([{ outcome: "failed", code: "engine_crashed", usage: { modelCalls: 1 } }])
     await cancel(jobId)
@@ -134,7 +125,7 @@ describe("the runner", () => {
     await cancel(jobId)
     expect(await rig.road.jobEnd(jobId)).toMatchObject({ state: "cancelled", code: "cancelled_by_user" })
     expect(performance.now() - cancelledAt).toBeLessThan(HEARTBEAT_MS + 5_000)
-    expect(openCodes()).toEqual([])
+    expect(rig.openCodes()).toEqual([])
     expect(rig.remains().jobs).toEqual([])
     expect(rig.road.botComments(3)).toEqual([])
   })

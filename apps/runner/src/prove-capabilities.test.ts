@@ -6,7 +6,7 @@ import { makeSlots } from "@galley/sandbox/slot"
 import { pino } from "pino"
 import { expect, onTestFinished, test } from "vitest"
 import { type RunnerConfig, readRunnerConfig } from "./config.ts"
-import { PROOF_LIFETIME_MS, proveCapabilities } from "./prove-capabilities.ts"
+import { dateProofs, PROOF_LIFETIME_MS, proveCapabilities } from "./prove-capabilities.ts"
 
 const slots = makeSlots(1, { uid: 64_985, gatewayPort: 23_350, controlPort: 24_350 })
 
@@ -65,8 +65,15 @@ test("offers a proved kind with its evidence, though the other one is not proved
   await install(pythonPath({ path }), "#!/bin/sh\necho 0.48.0\n")
   const { capabilities } = await prove({ GALLEY_PREFIX: path })
   expect(capabilities).toMatchObject([{ kind: "diff", engineVersion: "pr-agent 0.48.0", boundary: "demo" }])
-  const [first] = capabilities
-  expect(Date.parse(first?.expiresAt ?? "") - Date.parse(first?.checkedAt ?? "")).toBe(PROOF_LIFETIME_MS)
+})
+
+// F21
+test("dates a proof by its age and the clock of the moment, so that a jump of the clock ends no proof", () => {
+  const now = Date.now()
+  const [dated] = dateProofs([{ kind: "diff", engineVersion: "1", boundary: "demo" }], 60_000)
+  const made = Date.parse(dated?.checkedAt ?? "")
+  expect(Math.abs(made - (now - 60_000))).toBeLessThan(5_000)
+  expect(Date.parse(dated?.expiresAt ?? "") - made).toBe(PROOF_LIFETIME_MS)
 })
 
 test("offers only the kinds it is configured for", async () => {

@@ -10,38 +10,40 @@ import type { RunnerConfig } from "./config.ts"
 export const PROOF_LIFETIME_MS = 30 * 60_000
 export const PROOF_RENEWAL_MS = 10 * 60_000
 
+/** A proof without its times. */
+export type Proof = Omit<Capability, "checkedAt" | "expiresAt">
+
+/**
+ * Gives proofs their times by the clock as it is now, which may have jumped since they were made.
+ *
+ * @param ageMs how long ago they were made, by monotonic time
+ */
+export function dateProofs(proofs: readonly Proof[], ageMs: number): Capability[] {
+  const madeMs = Date.now() - ageMs
+  const times = { checkedAt: new Date(madeMs).toISOString(), expiresAt: new Date(madeMs + PROOF_LIFETIME_MS).toISOString() }
+  return proofs.map((proof) => ({ ...proof, ...times }))
+}
+
 /**
  * Proves what these idle slots can do: the boundary by trying to break it, then each engine by its integrity. A kind that is not proved is
  * not offered, whatever stood in the way; the reason is logged.
  *
  * @param signal its reason is thrown
- * @returns one capability per proved kind; empty when the boundary does not hold
+ * @returns one proof per proved kind; empty when the boundary does not hold
  */
-export async function proveCapabilities(
-  config: RunnerConfig,
-  slots: readonly Slot[],
-  signal: AbortSignal,
-  log: Logger,
-): Promise<Capability[]> {
+export async function proveCapabilities(config: RunnerConfig, slots: readonly Slot[], signal: AbortSignal, log: Logger): Promise<Proof[]> {
   if (!(await boundaryHolds(config, slots, signal, log))) return []
-  const now = Date.now()
-  const capabilities: Capability[] = []
+  const proofs: Proof[] = []
   for (const kind of config.kinds) {
     try {
       const engine = await verifyEngine(kind, { path: config.prefix }, signal)
-      capabilities.push({
-        kind,
-        engineVersion: `${engine.name} ${engine.version}`,
-        boundary: config.boundary,
-        checkedAt: new Date(now).toISOString(),
-        expiresAt: new Date(now + PROOF_LIFETIME_MS).toISOString(),
-      })
+      proofs.push({ kind, engineVersion: `${engine.name} ${engine.version}`, boundary: config.boundary })
     } catch (error) {
       signal.throwIfAborted()
       log.error({ kind, code: errorCode(error), err: error }, "the engine is not usable")
     }
   }
-  return capabilities
+  return proofs
 }
 
 async function boundaryHolds(config: RunnerConfig, slots: readonly Slot[], signal: AbortSignal, log: Logger): Promise<boolean> {

@@ -8,7 +8,7 @@ import type { Logger } from "pino"
 import type { RunnerConfig } from "./config.ts"
 import { isOwnFault } from "./is-retryable.ts"
 import { performReview } from "./perform-review.ts"
-import { PROOF_RENEWAL_MS, proveCapabilities } from "./prove-capabilities.ts"
+import { dateProofs, PROOF_RENEWAL_MS, type Proof, proveCapabilities } from "./prove-capabilities.ts"
 import { runSlots } from "./run-slots.ts"
 import { connectServer } from "./server-client.ts"
 import { workOnLease } from "./work-on-lease.ts"
@@ -18,7 +18,7 @@ export const RUNNER_VERSION = "0.1.0"
 /** After the drain time: for ending engines and telling the server. */
 const LAST_WORDS_MS = 10_000
 
-type SlotState = { capabilities: Capability[]; provedAt: number; prewarmed: PrewarmedPrAgent | null; ownFault: GalleyErrorCode | null }
+type SlotState = { proofs: readonly Proof[]; provedAt: number; prewarmed: PrewarmedPrAgent | null; ownFault: GalleyErrorCode | null }
 
 /**
  * The unprivileged runner: sweeps what an earlier one left, proves its slots, then leases and works until `stopping`. Running reviews may go
@@ -31,9 +31,9 @@ export async function runRunner(config: RunnerConfig, stopping: AbortSignal, log
   const server = connectServer(config.serverUrl, config.token)
   const stop = { giveBack: abortedAfter(stopping, config.drainMs), silence: abortedAfter(stopping, config.drainMs + LAST_WORDS_MS) }
   await sweepJobRoot(config.jobsDirectory, slots, config.boundary)
-  const capabilities = await proveCapabilities(config, slots, stopping, log)
-  log.info({ slots: slots.length, boundary: config.boundary, kinds: capabilities.map(({ kind }) => kind) }, "runner ready")
-  const proved = { capabilities, provedAt: performance.now(), prewarmed: null, ownFault: null }
+  const proofs = await proveCapabilities(config, slots, stopping, log)
+  log.info({ slots: slots.length, boundary: config.boundary, kinds: proofs.map(({ kind }) => kind) }, "runner ready")
+  const proved = { proofs, provedAt: performance.now(), prewarmed: null, ownFault: null }
   const states = new Map<Slot, SlotState>(slots.map((slot) => [slot, { ...proved }]))
   const stateOf = (slot: Slot): SlotState => {
     const state = states.get(slot)
@@ -43,18 +43,18 @@ export async function runRunner(config: RunnerConfig, stopping: AbortSignal, log
 
   const prove = async (slot: Slot): Promise<readonly Capability[]> => {
     const state = stateOf(slot)
-    if (state.capabilities.length === 0 || performance.now() - state.provedAt > PROOF_RENEWAL_MS) {
+    if (state.proofs.length === 0 || performance.now() - state.provedAt > PROOF_RENEWAL_MS) {
       await state.prewarmed?.close()
       await sweepSlot(slot, config.boundary)
-      state.capabilities = await proveCapabilities(config, [slot], stopping, log)
+      state.proofs = await proveCapabilities(config, [slot], stopping, log)
       state.provedAt = performance.now()
     }
     await prewarm(slot, state)
-    return state.capabilities
+    return dateProofs(state.proofs, performance.now() - state.provedAt)
   }
   /** An idle slot keeps a PR-Agent that has loaded everything: a start takes seconds, a review on a warm one a fifth of a second. */
   const prewarm = async (slot: Slot, state: SlotState) => {
-    const wanted = state.capabilities.some(({ kind }) => kind === "diff")
+    const wanted = state.proofs.some(({ kind }) => kind === "diff")
     if (wanted && state.prewarmed?.usable() !== true) {
       await state.prewarmed?.close()
       state.prewarmed = await startPrewarmed(slot, config.boundary, { path: config.prefix })
@@ -74,7 +74,7 @@ export async function runRunner(config: RunnerConfig, stopping: AbortSignal, log
       jobLog,
     )
     if (failure === null || !isOwnFault(failure)) return
-    state.capabilities = []
+    state.proofs = []
     state.ownFault = failure
   }
   try {

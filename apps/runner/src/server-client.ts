@@ -49,6 +49,8 @@ export function connectServer(serverUrl: string, token: string): ServerClient {
       headers: {
         authorization: `Bearer ${token}`,
         "content-type": "application/json",
+        // The clock that timed our proofs: the server need not have the same.
+        date: new Date().toUTCString(),
         ...(lease === null ? {} : { [LEASE_TOKEN_HEADER]: lease.leaseToken }),
       },
       body: JSON.stringify(body),

@@ -126,6 +126,7 @@ describe("answers of the server", () => {
     await expect(bench.prepare("sample.git", base, tree)).rejects.toMatchObject({ code: "checkout_ref_unavailable" })
   })
 
+  // F23
   test("fails in a way worth a retry when the connection breaks in mid-answer", async () => {
     bench.server.intercept((request, response) => {
       if (request.method !== "POST") return false
@@ -142,6 +143,7 @@ describe("answers of the server", () => {
     })
   })
 
+  // F24
   test("still reviews a queued head that was pushed away", async () => {
     repository.publish(base, repository.commit({ a: "3\n" }, [base], { minute: 2 }))
     expect((await bench.prepare("sample.git", base, head)).headSha).toBe(head)
@@ -162,6 +164,7 @@ test("asks the server a bounded number of times, whatever the number of files", 
   expect(bench.server.seen.filter((seen) => seen.method === "POST").length).toBeLessThanOrEqual(4)
 })
 
+// F25
 test("stops a download over the disk quota and leaves nothing", async () => {
   const blobs = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`${index}.txt`, randomBytes(150_000).toString("base64")]))
   const large = repository.commit(blobs, [base], { minute: 1 })
@@ -170,6 +173,7 @@ test("stops a download over the disk quota and leaves nothing", async () => {
   expect(readdirSync(request.jobDirectory)).toEqual([])
 })
 
+// F25
 test("counts the export into the disk quota", async () => {
   const large = repository.commit({ "a.txt": randomBytes(300_000).toString("base64").replace(/.{60}/g, "$&\n") }, [base], { minute: 1 })
   const { treePath } = await bench.prepare("sample.git", base, large)

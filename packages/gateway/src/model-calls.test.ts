@@ -125,6 +125,7 @@ describe("recorded streams", () => {
 describe("what the provider does wrong", () => {
   const text = JSON.stringify({ choices: [{ index: 0, delta: { content: "hi" }, finish_reason: "stop" }] })
 
+  // F29, F30, F31
   test.each<readonly [what: string, code: GatewayVerdict["code"], step: Parameters<typeof openGateway>[0][number]]>([
     ["401", "model_unauthorized", json({ error: { message: `bad key ${API_KEY}` } }, 401)],
     ["403", "model_unauthorized", json({}, 403)],
@@ -228,6 +229,7 @@ describe("what the provider does wrong", () => {
     expect(cut.gateway.finishReasons()).toEqual(["length"])
   })
 
+  // F29
   test("usage that came before a break is booked", async () => {
     const { gateway } = await openGateway([
       (response) => {

@@ -79,6 +79,7 @@ describe("the door of the gateway", () => {
 })
 
 describe("the end of a gateway", () => {
+  // F32
   test("breaks off a call under way, at the engine and at the provider", async () => {
     let closed = false
     const { gateway, model } = await openGateway([(response) => response.on("close", () => (closed = true))])

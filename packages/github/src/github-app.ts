@@ -1,7 +1,9 @@
 import { errorCode } from "@galley/contract/errors"
 import { createAppAuth } from "@octokit/auth-app"
 import { request as octokitRequest } from "@octokit/request"
+import githubAppJwt from "universal-github-app-jwt"
 import { z } from "zod"
+import { createGitHubClock } from "./github-clock.ts"
 import { type GitHubDuty, githubFault } from "./github-fault.ts"
 import { createRatePauses } from "./rate-pauses.ts"
 import { PAGE_SIZE, readPages } from "./read-pages.ts"
@@ -88,15 +90,23 @@ export function connectGitHubApp(options: GitHubAppOptions): GitHubApp {
   const bounded: typeof request = request.defaults({
     request: { hook: (send: typeof request, endpoint: Parameters<typeof request>[0]) => send(withTimeout(endpoint, options.timeoutMs)) },
   })
-  const auth = createAppAuth({ appId: options.appId, privateKey: options.privateKey, request: bounded })
+  const clock = createGitHubClock()
+  const createJwt = async (id: number | string) => {
+    const signed = await githubAppJwt({ id, privateKey: options.privateKey, now: Math.floor(clock.nowMs() / 1_000) })
+    return { jwt: signed.token, expiresAt: new Date(signed.expiration * 1_000).toISOString() }
+  }
+  const auth = createAppAuth({ appId: options.appId, createJwt, request: bounded })
   const pauses = createRatePauses()
   let slug: Promise<string> | null = null
 
   const guarded = async <T>(duty: GitHubDuty, work: () => Promise<T>): Promise<T> => {
     try {
-      return await work()
+      return await work().catch((error: unknown) => {
+        if (clock.correct(error)) return work()
+        throw error
+      })
     } catch (error) {
-      throw githubFault(error, duty)
+      throw githubFault(error, duty, clock.nowMs())
     }
   }
   const installationToken = (installationId: number, repositoryId: number | null, permissions: Record<string, string>, refresh: boolean) =>

@@ -8,7 +8,7 @@ export type RatePauses = Readonly<{
   note(installationId: number, fault: unknown): void
 }>
 
-export function createRatePauses(nowMs: () => number = Date.now): RatePauses {
+export function createRatePauses(nowMs: () => number = () => performance.now()): RatePauses {
   const untilMs = new Map<number, number>()
   return {
     check(installationId) {

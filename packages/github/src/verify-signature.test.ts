@@ -18,6 +18,7 @@ test("signs the bytes of an emoji, not its decoded text", () => {
   expect(verifySignature(body, sign(body), [secret])).toBe(true)
 })
 
+// F48
 test("accepts either of two live secrets while one is being rotated", () => {
   expect(verifySignature(bytes("{}"), sign("{}"), ["new secret", secret])).toBe(true)
   expect(verifySignature(bytes("{}"), sign("{}"), [secret, "new secret"])).toBe(true)

@@ -37,6 +37,7 @@ test("does not open a value that was altered in any byte or cut", () => {
   }
 })
 
+// F49
 test("opens values of both live keys during a rotation, and seals with the new one", () => {
   const [old, fresh] = [key("old"), key("new")]
   const sealed = sealSecret({ current: old }, "key", context)

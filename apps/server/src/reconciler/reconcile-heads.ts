@@ -28,11 +28,14 @@ const unknownHead = { reviewed: false, handled: false, underReview: false }
  * @throws codes of `githubFault` other than a rate limit or what concerns one repository alone
  */
 export async function reconcileHeads(context: ServerContext, signal: AbortSignal, bounds: HeadBounds = defaultBounds): Promise<number> {
-  const dueBefore = new Date(Date.now() - bounds.restMs)
   const resting = new Set<number>()
   let queued = 0
   for (let pages = bounds.pages; pages > 0 && !signal.aborted; ) {
-    const due = await listDueProjects(context.store, context.hostId, { dueBefore, resting: [...resting], limit: PROJECTS_AT_A_TIME })
+    const due = await listDueProjects(context.store, context.hostId, {
+      restMs: bounds.restMs,
+      resting: [...resting],
+      limit: PROJECTS_AT_A_TIME,
+    })
     if (due.length === 0) break
     for (const project of due) {
       if (pages === 0 || signal.aborted) break

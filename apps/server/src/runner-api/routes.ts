@@ -18,6 +18,7 @@ import { endBeforeStart } from "./end-before-start.ts"
 import { grantCredentials, grantLease } from "./grant-lease.ts"
 import type { LeaseDesk } from "./lease-desk.ts"
 import { readMessage } from "./read-message.ts"
+import { shiftProofs } from "./shift-proofs.ts"
 
 const tooLarge = (c: Context) => {
   // Nobody reads the rest of the body, so the connection carries no further request.
@@ -59,14 +60,17 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
     const request = await readMessage(c, LeaseRequest)
     const { runnerName: name, runnerVersion: version } = request
     // Seen also when it is refused: the pages then tell its version. What it proved counts for nothing until it is updated.
-    await touchRunner(store, runner, { name, version, capabilities: isRunnerTooOld(version) ? [] : request.capabilities })
+    const proofs = isRunnerTooOld(version) ? [] : request.capabilities
+    const capabilities = shiftProofs(proofs, c.req.header("date"), runner.seenAt)
+    await touchRunner(store, runner, { name, version, capabilities })
     checkRunnerVersion(version)
     if (runner.paused) throw new GalleyError("runner_paused", "an operator paused this runner")
     const claim = {
       requestId: request.requestId,
       runnerId: runner.id,
       workspaceId: runner.workspaceId,
-      kinds: provenKinds(request),
+      // A proof that ran out counts for nothing.
+      kinds: capabilities.filter(({ expiresAt }) => new Date(expiresAt) > runner.seenAt).map(({ kind }) => kind),
     }
     const claimed = await desk.wait(claim, request.waitMs, c.req.raw.signal)
     const lease = claimed === null ? null : await grant(claimed, c.req.raw.signal)
@@ -108,10 +112,4 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
     return c.json({})
   })
   return app
-}
-
-/** Kinds whose proof has not run out. */
-function provenKinds(request: LeaseRequest) {
-  const now = Date.now()
-  return request.capabilities.filter((capability) => Date.parse(capability.expiresAt) > now).map((capability) => capability.kind)
 }

@@ -15,14 +15,14 @@ export interface ProjectScan {
 }
 
 /**
- * Projects whose pass is under way or whose last one ended before `dueBefore`, the one that waited longest first.
+ * Projects whose pass is under way or whose last one ended `restMs` milliseconds ago, the one that waited longest first.
  *
  * @param resting GitHub's ids of installations to leave out
  */
 export async function listDueProjects(
   { sql }: Store,
   hostId: string,
-  due: { dueBefore: Date; resting: readonly number[]; limit: number },
+  due: { restMs: number; resting: readonly number[]; limit: number },
 ): Promise<ProjectScan[]> {
   const rows = await sql<(ProjectScan & { settings: unknown })[]>`
     select p.id as "projectId", p.workspace_id as "workspaceId", p.owner, p.name, p.web_url as "webUrl", p.settings,
@@ -31,7 +31,7 @@ export async function listDueProjects(
     join installations i on i.id = p.installation_id and i.removed_at is null and i.suspended_at is null
     left join project_scans s on s.project_id = p.id
     where p.host_id = ${hostId} and p.removed_at is null and p.settings -> 'active' = 'true'
-      and (s.ended_at is null or s.ended_at < ${due.dueBefore} or s.page > 1)
+      and (s.ended_at is null or s.ended_at < clock_timestamp() - ${due.restMs} * interval '1 millisecond' or s.page > 1)
       and not (i.github_installation_id = any(${[...due.resting]}::bigint[]))
     order by s.ended_at nulls first, p.id
     limit ${due.limit}`
