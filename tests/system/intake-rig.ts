@@ -6,7 +6,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { type FakeGitHub, startFakeGitHub } from "@galley/fake-github"
+import { type FakeGitHub, type FakeGitHubOptions, startFakeGitHub } from "@galley/fake-github"
 import postgres, { type Sql } from "postgres"
 import { startPostgres } from "../../scripts/postgres.ts"
 
@@ -68,21 +68,23 @@ export async function deliver(server: { url: string }, event: string, body: Payl
   return { status: answer.status, body: await answer.json(), ms: performance.now() - startedAt }
 }
 
+export type IntakeRigOptions = Readonly<{ github?: FakeGitHubOptions }>
+
 /** Starts everything but servers. When a step fails, what was started is stopped. */
-export async function startIntakeRig(): Promise<IntakeRig> {
+export async function startIntakeRig(options: IntakeRigOptions = {}): Promise<IntakeRig> {
   const stops: (() => Promise<unknown>)[] = []
   const stop = async () => {
     for (const step of stops.splice(0).reverse()) await step()
   }
   try {
-    return { ...(await start(stops)), stop }
+    return { ...(await start(options, stops)), stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function start(stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig, "stop">> {
+async function start(options: IntakeRigOptions, stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig, "stop">> {
   const directory = await mkdtemp(join(tmpdir(), "galley-intake-"))
   stops.push(() => rm(directory, { recursive: true, force: true }))
   await chmod(directory, 0o755)
@@ -95,7 +97,7 @@ async function start(stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig,
   stops.push(() => signal("SIGCONT").catch(() => undefined))
   const sql = postgres(running.url, { max: 2, onnotice: () => {} })
   stops.push(() => sql.end({ timeout: 5 }))
-  const github = await startFakeGitHub({ appId: 77 })
+  const github = await startFakeGitHub({ appId: 77, ...options.github })
   stops.push(() => github.close())
 
   const runnerToken = randomBytes(24).toString("hex")
@@ -149,7 +151,7 @@ async function start(stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig,
   }
 }
 
-function watch(child: ChildProcess, url: string): ServerProcess {
+export function watch(child: ChildProcess, url: string): ServerProcess {
   const lines: string[] = []
   if (child.stdout === null) throw new Error("the server was started without its log")
   createInterface({ input: child.stdout }).on("line", (line) => lines.push(line))

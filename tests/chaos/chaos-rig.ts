@@ -1,0 +1,80 @@
+import { spawn } from "node:child_process"
+import type { FakeGitHub, FakeGitHubOptions } from "@galley/fake-github"
+import { type IntakeRig, type ServerProcess, startIntakeRig, until, watch } from "../system/intake-rig.ts"
+import { type Balancer, balanceLoad } from "./balance-load.ts"
+import { type KeptProcess, keepRunning } from "./keep-running.ts"
+import { RUNNERS, SERVERS } from "./troubles.ts"
+
+const OWNER = "acme"
+const REPOSITORIES = ["shop", "docs"]
+const INSTALLATION = 7001
+const SLOTS = 3
+const WORK_MS = 60
+const runnerProgram = new URL("small-runner.ts", import.meta.url).pathname
+
+/** The repository of a pull request: their numbers are unique over all. */
+export const repoOf = (number: number) => `${OWNER}/${REPOSITORIES[number % REPOSITORIES.length]}`
+
+/** A whole installation of processes that are hurt and come back. */
+export type ChaosRig = Readonly<{
+  intake: IntakeRig
+  github: FakeGitHub
+  servers: readonly KeptProcess[]
+  runners: readonly KeptProcess[]
+  stop(): Promise<void>
+}>
+
+export async function startChaosRig(options: FakeGitHubOptions): Promise<ChaosRig> {
+  const intake = await startIntakeRig({ github: options })
+  let balancer: Balancer | null = null
+  const stop = async () => {
+    await balancer?.close()
+    await intake.stop()
+  }
+  try {
+    const { github } = intake
+    const servers = Array.from({ length: SERVERS }, () =>
+      keepRunning(() => intake.startServer({ environment: { GALLEY_MAX_RUNNING_JOBS: String(RUNNERS * SLOTS) } })),
+    )
+    balancer = await balanceLoad(() => servers.flatMap((server) => server.current()?.url ?? []))
+    const { url } = balancer
+    await Promise.all(servers.map((server) => server.up()))
+    github.setWebhook({ url: `${url}/webhooks/github`, secret: intake.webhookSecret })
+    for (const name of REPOSITORIES)
+      await github.registerRepository({ owner: OWNER, name, gitDirectory: null, installationId: INSTALLATION })
+    await activate(intake)
+    const runners = Array.from({ length: RUNNERS }, (_, index) => keepRunning(() => startRunner(intake, url, `runner ${index + 1}`)))
+    await Promise.all(runners.map((runner) => runner.up()))
+    return {
+      intake,
+      github,
+      servers,
+      runners,
+      async stop() {
+        for (const runner of runners) await runner.current()?.kill("SIGKILL")
+        await stop()
+      },
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Where a burst of pushes is one review, and where it is not. */
+async function activate({ sql }: IntakeRig): Promise<void> {
+  for (const [debounceSeconds, name] of REPOSITORIES.entries()) {
+    await sql`update projects set settings = ${sql.json({ active: true, debounceSeconds })} where name = ${name}`
+  }
+}
+
+async function startRunner({ runnerToken }: IntakeRig, serverUrl: string, name: string): Promise<ServerProcess> {
+  const argv = [runnerProgram, serverUrl, runnerToken, name, String(SLOTS), String(WORK_MS)]
+  const child = spawn(process.execPath, argv, { env: { PATH: process.env.PATH ?? "" }, stdio: ["ignore", "pipe", "inherit"] })
+  const runner = watch(child, serverUrl)
+  const failed = async () => {
+    throw new Error(`the runner ended with ${await runner.ended}`)
+  }
+  await Promise.race([until(() => runner.lines.some((line) => line.includes('"runner ready"'))), failed()])
+  return runner
+}

@@ -1,0 +1,58 @@
+import { setTimeout as delay } from "node:timers/promises"
+import { createTaskRunner, scheduledQueues, taskQueues } from "@galley/store/tasks"
+import type { Sql } from "postgres"
+import type { ChaosRig } from "./chaos-rig.ts"
+import { endLeases, letReconcilerRunAgain, letTasksComeDue } from "./let-time-pass.ts"
+
+const LOOK_MS = 200
+const reconcilers = [scheduledQueues.reconcileDeliveries, scheduledQueues.reconcileHeads]
+
+/**
+ * Ends the faults, brings every process back and lets the reconciler run until a whole run finds nothing to do.
+ *
+ * @returns what had not come to rest after `withinMs`; empty when everything has
+ */
+export async function comeToRest({ intake, github, servers, runners }: ChaosRig, withinMs: number): Promise<string[]> {
+  const { sql, databaseUrl } = intake
+  const deadline = performance.now() + withinMs
+  github.clearFaults()
+  await Promise.all([...servers, ...runners].map((kept) => kept.up()))
+  const clock = createTaskRunner(databaseUrl, { migrate: false, applicationName: "chaos" })
+  await clock.start()
+  try {
+    for (;;) {
+      const before = await countAll(sql)
+      await letReconcilerRunAgain(sql)
+      for (const queue of reconcilers) await clock.send(queue, {})
+      let unfinished: string[]
+      do {
+        await delay(LOOK_MS)
+        await letTasksComeDue(sql)
+        await endLeases(sql)
+        await github.idle()
+        unfinished = await listUnfinished(sql)
+        if (performance.now() > deadline) return unfinished
+      } while (unfinished.length > 0)
+      if ((await countAll(sql)) === before) return []
+    }
+  } finally {
+    await clock.stop({ graceful: false })
+  }
+}
+
+/** Changes with every job and delivery that was added. */
+async function countAll(sql: Sql): Promise<string> {
+  const [counted] = await sql<[{ jobs: string; deliveries: string }]>`
+    select (select count(*) from review_jobs) as jobs, (select count(*) from webhook_deliveries) as deliveries`
+  return JSON.stringify(counted)
+}
+
+async function listUnfinished(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ what: string; state: string; n: number }[]>`
+    select 'jobs' as what, state, count(*)::int as n from review_jobs where state in ('waiting', 'running', 'publishing') group by 2
+    union all
+    select name, state::text, count(*)::int from pgboss.job
+    where name = any(${[...Object.values(taskQueues), ...reconcilers]}) and state in ('created', 'retry', 'active')
+    group by 1, 2`
+  return rows.map(({ what, state, n }) => `${what}: ${n} ${state}`)
+}
