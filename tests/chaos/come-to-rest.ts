@@ -8,7 +8,7 @@ const LOOK_MS = 200
 const reconcilers = [scheduledQueues.reconcileDeliveries, scheduledQueues.reconcileHeads]
 
 /**
- * Ends the faults, brings every process back and lets the reconciler run until a whole run finds nothing to do.
+ * Ends the faults, brings every process back and lets the reconciler run until it has looked at everything and found nothing to do.
  *
  * @returns what had not come to rest after `withinMs`; empty when everything has
  */
@@ -21,38 +21,47 @@ export async function comeToRest({ intake, github, servers, runners }: ChaosRig,
   await clock.start()
   try {
     for (;;) {
-      const before = await countAll(sql)
-      await letReconcilerRunAgain(sql)
-      for (const queue of reconcilers) await clock.send(queue, {})
+      const before = await countRows(sql)
+      const since = await letReconcilerRunAgain(sql)
       let unfinished: string[]
       do {
+        // Left out by itself while a run waits or works.
+        for (const queue of reconcilers) await clock.send(queue, {})
         await delay(LOOK_MS)
         await letTasksComeDue(sql)
         await endLeases(sql)
         await github.idle()
-        unfinished = await listUnfinished(sql)
+        unfinished = [...(await listWork(sql)), ...(await listUnread(sql, since))]
         if (performance.now() > deadline) return unfinished
       } while (unfinished.length > 0)
-      if ((await countAll(sql)) === before) return []
+      if ((await countRows(sql)) === before) return []
     }
   } finally {
     await clock.stop({ graceful: false })
   }
 }
 
-/** Changes with every job and delivery that was added. */
-async function countAll(sql: Sql): Promise<string> {
-  const [counted] = await sql<[{ jobs: string; deliveries: string }]>`
+/** Another text as soon as a job or a delivery was added. */
+async function countRows(sql: Sql): Promise<string> {
+  const [counted] = await sql`
     select (select count(*) from review_jobs) as jobs, (select count(*) from webhook_deliveries) as deliveries`
   return JSON.stringify(counted)
 }
 
-async function listUnfinished(sql: Sql): Promise<string[]> {
+async function listWork(sql: Sql): Promise<string[]> {
   const rows = await sql<{ what: string; state: string; n: number }[]>`
     select 'jobs' as what, state, count(*)::int as n from review_jobs where state in ('waiting', 'running', 'publishing') group by 2
     union all
     select name, state::text, count(*)::int from pgboss.job
-    where name = any(${[...Object.values(taskQueues), ...reconcilers]}) and state in ('created', 'retry', 'active')
+    where name = any(${Object.values(taskQueues)}) and state in ('created', 'retry', 'active')
     group by 1, 2`
   return rows.map(({ what, state, n }) => `${what}: ${n} ${state}`)
+}
+
+/** What the reconciler has not read since. */
+async function listUnread(sql: Sql, since: Date): Promise<string[]> {
+  const [read] = await sql<[{ deliveries: boolean; heads: boolean }]>`
+    select exists (select from delivery_scans where cursor is null and scanned_until >= ${since}) as deliveries,
+      (select count(*) from project_scans where page = 1 and ended_at >= ${since}) = (select count(*) from projects) as heads`
+  return [...(read.deliveries ? [] : ["GitHub's list of deliveries was not read"]), ...(read.heads ? [] : ["open heads were not compared"])]
 }

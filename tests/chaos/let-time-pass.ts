@@ -26,12 +26,18 @@ export async function endLeases(sql: Sql): Promise<void> {
       and lease_expires_at < clock_timestamp() + ${LEASE_SECONDS - SILENT_SECONDS} * interval '1 second'`
 }
 
-/** What the reconciler rests between its runs is over, and runs that died with their server are given up. */
-export async function letReconcilerRunAgain(sql: Sql): Promise<void> {
+/**
+ * What the reconciler rests between its runs is over, and runs that died with their server are given up.
+ *
+ * @returns the database's time
+ */
+export async function letReconcilerRunAgain(sql: Sql): Promise<Date> {
   await sql`update project_scans set ended_at = ended_at - interval '1 day'`
   await sql`update missed_deliveries set requested_at = requested_at - interval '1 day'`
   await sql`
     update pgboss.job set started_on = started_on - interval '1 hour'
     where name = any(${Object.values(scheduledQueues)}) and state = 'active'
       and started_on < now() - ${SCHEDULED_RUN_SECONDS} * interval '1 second'`
+  const [{ now }] = await sql<[{ now: Date }]>`select clock_timestamp() as now`
+  return now
 }

@@ -10,10 +10,8 @@ type Way = Parameters<Carrier>[1]
 /** GitHub in the story's hands: its clock, and its webhooks on their way. */
 export type Stage = Readonly<{
   options: Pick<FakeGitHubOptions, "now" | "carry">
-  /** Seconds since the story began. */
-  setSecond(second: number): void
-  /** The webhook of the act that just happened. */
-  takeWebhook(): Way
+  /** Lets an act happen at its second of the story, and returns the webhooks that tell of it. */
+  at(second: number, act: () => Promise<unknown>): Promise<Way[]>
   /** Bot comments written on each pull request so far. */
   commentsWritten(number: number): number
 }>
@@ -27,12 +25,13 @@ const INTO_OUTAGE = 15
 
 export function setStage(): Stage {
   const startedAtMs = Date.now()
-  let second = 0
-  const posted: Way[] = []
+  let second: number | null = null
+  let posted: Way[] = []
   const written = new Map<number, number>()
   return {
     options: {
-      now: () => startedAtMs + second * 1_000,
+      // The story is told faster than it happens. Tokens, which have to do with the clocks of real processes, live in their time.
+      now: () => (second === null ? Date.now() : startedAtMs + second * 1_000),
       carry(event, way) {
         const { sender, action, issue } = event.payload as { sender?: { type?: string }; action?: string; issue?: { number: number } }
         if (sender?.type === "Bot") {
@@ -46,13 +45,12 @@ export function setStage(): Stage {
         return Promise.resolve(null)
       },
     },
-    setSecond(next) {
-      second = next
-    },
-    takeWebhook() {
-      const way = posted.shift()
-      if (way === undefined) throw new Error("GitHub sent no webhook for an act that it tells of")
-      return way
+    async at(actSecond, act) {
+      second = actSecond
+      posted = []
+      await act()
+      second = null
+      return posted
     },
     commentsWritten: (number) => written.get(number) ?? 0,
   }
@@ -67,13 +65,13 @@ export async function play(story: Story, stage: Stage, rig: ChaosRig): Promise<v
   for (const step of story.steps) {
     switch (step.kind) {
       case "act":
-        stage.setSecond(step.second)
-        await perform(github, step.number, step.act)
-        if (step.webhook !== null) webhooks.set(step.webhook, stage.takeWebhook())
+        for (const way of await stage.at(step.second, () => perform(github, step.number, step.act))) {
+          webhooks.set(step.webhook ?? -1, way)
+        }
         break
       case "delivery": {
         const way = webhooks.get(step.webhook)
-        if (way === undefined) throw new Error("a webhook travels before it was sent")
+        if (way === undefined) throw new Error("GitHub sent no webhook for an act that it tells of")
         if (step.fate === "arrives") await lanes.send(way)
         if (step.fate === "lost") await way.lose()
         break

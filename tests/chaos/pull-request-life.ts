@@ -13,8 +13,8 @@ export type Moment = Readonly<{
 
 type Standing = Readonly<{ open: boolean; draft: boolean; headSha: string }>
 
-const FEWEST_ACTS = 34
-const MOST_ACTS = 44
+const FEWEST_ACTS = 32
+const MOST_ACTS = 40
 const COMMAND = "/review"
 
 /** As often as they happen to an open pull request. */

@@ -14,7 +14,7 @@ export type SeedReport = Readonly<{
   seconds: Readonly<{ start: number; play: number; rest: number }>
 }>
 
-const PLAY_MS = 120_000
+const PLAY_MS = 300_000
 const REST_MS = 90_000
 
 /** Tells, plays and judges the story of one seed on an installation of its own. */
