@@ -2,12 +2,12 @@
 .DEFAULT_GOAL := help
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
-export ONCE REPO BASE HEAD ONLY QUICK FORCE
+export ONCE REPO BASE HEAD ONLY QUICK FORCE SERVER TOKEN
 
 # Installs the workspace when needed and runs a command with Node 24 and the tools of the workspace first on PATH.
 RUN := scripts/bootstrap.sh
 
-.PHONY: help setup demo verify build bench
+.PHONY: help setup demo verify build bench conformance
 
 help:
 	@echo "make demo                     two reviews on the real engines, with pages to look at; Ctrl-C stops everything"
@@ -15,6 +15,7 @@ help:
 	@echo "make demo ONCE=1 REPO=<path> BASE=<rev> HEAD=<rev>   the same for a change of yours"
 	@echo "make verify                   everything that gates a change"
 	@echo "make bench [ONLY=intake,queue] [QUICK=1]   speed beside peers and the physical limit, one JSON line per bar; exit 1 on a miss"
+	@echo "make conformance SERVER=<url> TOKEN=<token> [ONLY=<text>] [QUICK=1]   does a server keep the runner protocol? Uses up 5 waiting jobs"
 	@echo "make setup                    installs what the other commands need"
 	@echo "make build                    one bundled file per app in dist/"
 
@@ -32,3 +33,6 @@ build:
 
 bench:
 	@$(RUN) node bench/main.ts
+
+conformance:
+	@$(RUN) node conformance/main.ts

@@ -274,6 +274,7 @@ test("refuses a body over 1 MiB, whether or not its length is declared", async (
   const path = `${RUNNER_PROTOCOL_PATH}/leases/${lease.leaseId}/result`
   const declared = await server.app.request(path, { method: "POST", body, headers: { ...headers, "content-length": String(body.length) } })
   expect(await codeOf(declared)).toMatchObject({ status: 413, code: "result_too_large" })
+  expect(declared.headers.get("connection")).toBe("close")
   const chunked = await server.app.request(path, {
     method: "POST",
     body: new Blob([body]).stream(),

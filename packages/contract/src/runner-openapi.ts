@@ -14,75 +14,72 @@ import {
 
 type JsonSchema = Record<string, unknown>
 
-type Verb = Readonly<{
+export type RunnerVerb = Readonly<{
+  /** Below `RUNNER_PROTOCOL_PATH`. */
   path: string
-  id: string
   summary: string
   request: z.ZodType | null
   /** Null: an empty object. */
   answer: z.ZodType | null
   /** Whether the request is about a lease and carries its token. */
   onLease: boolean
-  /** Statuses of errors beside 401. */
+  /** Statuses of errors. */
   errors: readonly number[]
 }>
 
-const verbs: readonly Verb[] = [
-  {
+export type RunnerVerbId = "lease" | "credentials" | "heartbeat" | "result" | "failure" | "release"
+
+/** What a runner can ask, by the operation's id. */
+export const runnerVerbs: Readonly<Record<RunnerVerbId, RunnerVerb>> = {
+  lease: {
     path: "/leases",
-    id: "lease",
     summary: "Waits up to `waitMs` for a job the runner has proved to be able to do; 204 when none came.",
     request: LeaseRequest,
     answer: Lease,
     onLease: false,
-    errors: [403, 413, 422, 426],
+    errors: [401, 403, 413, 422, 426],
   },
-  {
+  credentials: {
     path: "/leases/{leaseId}/credentials",
-    id: "credentials",
     summary: "What the job may use, apart from the lease, so that a lease can be logged.",
     request: null,
     answer: Credentials,
     onLease: true,
-    errors: [409],
+    errors: [401, 409, 413, 422, 503],
   },
-  {
+  heartbeat: {
     path: "/leases/{leaseId}/heartbeat",
-    id: "heartbeat",
     summary: "Renews the lease and says whether to go on.",
     request: Heartbeat,
     answer: HeartbeatAnswer,
     onLease: true,
-    errors: [409, 413, 422],
+    errors: [401, 409, 413, 422],
   },
-  {
+  result: {
     path: "/leases/{leaseId}/result",
-    id: "result",
     summary: "Hands the result over and ends the lease. The same body again changes nothing.",
     request: LeaseResult,
     answer: null,
     onLease: true,
-    errors: [409, 413, 422],
+    errors: [401, 409, 413, 422],
   },
-  {
+  failure: {
     path: "/leases/{leaseId}/failure",
-    id: "failure",
     summary: "Ends the attempt without a result.",
     request: LeaseFailure,
     answer: null,
     onLease: true,
-    errors: [409, 413, 422],
+    errors: [401, 409, 413, 422],
   },
-  {
+  release: {
     path: "/leases/{leaseId}/release",
-    id: "release",
     summary: "Gives the job back at once; no attempt is counted.",
     request: null,
     answer: null,
     onLease: true,
-    errors: [409],
+    errors: [401, 409, 413],
   },
-]
+}
 
 const EMPTY: JsonSchema = { type: "object", properties: {} }
 
@@ -95,23 +92,23 @@ function schemaOf(type: z.ZodType | null, io: "input" | "output"): JsonSchema {
 
 const json = (schema: JsonSchema) => ({ "application/json": { schema } })
 
-function operationOf(verb: Verb): JsonSchema {
+function operationOf(id: string, verb: RunnerVerb): JsonSchema {
   const leaseParameters = [
     { name: "leaseId", in: "path", required: true, schema: { type: "string", format: "uuid" } },
     { name: LEASE_TOKEN_HEADER, in: "header", required: true, schema: { type: "string", minLength: 32 } },
   ]
-  const errors = [401, ...verb.errors].map((status) => [
+  const errors = verb.errors.map((status) => [
     String(status),
     { description: "refused", content: json({ $ref: "#/components/schemas/Error" }) },
   ])
   return {
-    operationId: verb.id,
+    operationId: id,
     summary: verb.summary,
     ...(verb.onLease ? { parameters: leaseParameters } : {}),
     requestBody: { required: true, content: json(schemaOf(verb.request, "input")) },
     responses: {
       "200": { description: "done", content: json(schemaOf(verb.answer, "output")) },
-      ...(verb.id === "lease" ? { "204": { description: "no job came within the wait" } } : {}),
+      ...(id === "lease" ? { "204": { description: "no job came within the wait" } } : {}),
       ...Object.fromEntries(errors),
     },
   }
@@ -124,7 +121,7 @@ export function runnerOpenApi(): JsonSchema {
     info: { title: "Galley runner protocol", version: "1", license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
     servers: [{ url: RUNNER_PROTOCOL_PATH }],
     security: [{ runnerToken: [] }],
-    paths: Object.fromEntries(verbs.map((verb) => [verb.path, { post: operationOf(verb) }])),
+    paths: Object.fromEntries(Object.entries(runnerVerbs).map(([id, verb]) => [verb.path, { post: operationOf(id, verb) }])),
     components: {
       securitySchemes: { runnerToken: { type: "http", scheme: "bearer" } },
       schemas: { Error: schemaOf(ErrorBody, "output") },

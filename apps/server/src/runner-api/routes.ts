@@ -7,7 +7,7 @@ import { heartbeat } from "@galley/store/queue/heartbeat"
 import type { LeaseProof } from "@galley/store/queue/lease-token"
 import { releaseJob } from "@galley/store/queue/release-job"
 import { touchRunner } from "@galley/store/runners/touch-runner"
-import { Hono } from "hono"
+import { type Context, Hono } from "hono"
 import { bodyLimit } from "hono/body-limit"
 import type { ServerContext } from "../context.ts"
 import { requireLeaseProof, requireRunner } from "./authenticate.ts"
@@ -19,7 +19,9 @@ import { grantCredentials, grantLease } from "./grant-lease.ts"
 import type { LeaseDesk } from "./lease-desk.ts"
 import { readMessage } from "./read-message.ts"
 
-const tooLarge = () => {
+const tooLarge = (c: Context) => {
+  // Nobody reads the rest of the body, so the connection carries no further request.
+  c.header("connection", "close")
   throw new GalleyError("result_too_large", `the body is larger than ${MAX_RESULT_BYTES} bytes`)
 }
 
