@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { FakeGitHub, FakeGitHubOptions } from "@galley/fake-github"
 import { bundle } from "../../scripts/bundle.ts"
-import { type IntakeRig, type ServerProcess, startIntakeRig, until, watch } from "../system/intake-rig.ts"
+import { type IntakeRig, type ServerProcess, startIntakeRig, watch } from "../system/intake-rig.ts"
 import { type Balancer, balanceLoad } from "./balance-load.ts"
 import { type KeptProcess, keepRunning } from "./keep-running.ts"
 import { RUNNERS, SERVERS } from "./troubles.ts"
@@ -12,8 +12,7 @@ import { RUNNERS, SERVERS } from "./troubles.ts"
 const OWNER = "acme"
 const REPOSITORIES = ["shop", "docs"]
 const INSTALLATION = 7001
-const SLOTS = 3
-const WORK_MS = 60
+const WORK_MS = 150
 const repository = new URL("../..", import.meta.url).pathname
 
 /** The repository of a pull request: their numbers are unique over all. */
@@ -32,7 +31,9 @@ export async function startChaosRig(options: FakeGitHubOptions): Promise<ChaosRi
   const programs = await bundlePrograms()
   const intake = await startIntakeRig({ github: options, bundle: programs.server })
   let balancer: Balancer | null = null
+  const ending = new AbortController()
   const stop = async () => {
+    ending.abort()
     await balancer?.close()
     await intake.stop()
     await programs.remove()
@@ -40,7 +41,7 @@ export async function startChaosRig(options: FakeGitHubOptions): Promise<ChaosRi
   try {
     const { github } = intake
     const servers = Array.from({ length: SERVERS }, () =>
-      keepRunning(() => intake.startServer({ environment: { GALLEY_MAX_RUNNING_JOBS: String(RUNNERS * SLOTS) } })),
+      keepRunning(() => intake.startServer({ environment: { GALLEY_MAX_RUNNING_JOBS: String(RUNNERS) } }), ending.signal),
     )
     balancer = await balanceLoad(() => servers.flatMap((server) => server.current()?.url ?? []))
     const { url } = balancer
@@ -53,16 +54,7 @@ export async function startChaosRig(options: FakeGitHubOptions): Promise<ChaosRi
       keepRunning(() => startRunner(programs.runner, intake, url, `runner ${index + 1}`)),
     )
     await Promise.all(runners.map((runner) => runner.up()))
-    return {
-      intake,
-      github,
-      servers,
-      runners,
-      async stop() {
-        for (const runner of runners) await runner.current()?.kill("SIGKILL")
-        await stop()
-      },
-    }
+    return { intake, github, servers, runners, stop }
   } catch (error) {
     await stop()
     throw error
@@ -81,18 +73,12 @@ async function bundlePrograms(): Promise<{ server: string; runner: string; remov
   const directory = await mkdtemp(join(tmpdir(), "galley-chaos-"))
   const [server, runner] = [join(directory, "server.js"), join(directory, "runner.js")]
   await bundle(join(repository, "apps/server/src/main.ts"), server)
-  await bundle(join(repository, "tests/chaos/small-runner.ts"), runner)
+  await bundle(join(repository, "conformance/reference-runner.ts"), runner)
   await writeFile(join(directory, "package.json"), '{ "type": "module" }\n')
   return { server, runner, remove: () => rm(directory, { recursive: true, force: true }) }
 }
 
 async function startRunner(program: string, { runnerToken }: IntakeRig, serverUrl: string, name: string): Promise<ServerProcess> {
-  const argv = [program, serverUrl, runnerToken, name, String(SLOTS), String(WORK_MS)]
-  const child = spawn(process.execPath, argv, { env: { PATH: process.env.PATH ?? "" }, stdio: ["ignore", "pipe", "inherit"] })
-  const runner = watch(child, serverUrl)
-  const failed = async () => {
-    throw new Error(`the runner ended with ${await runner.ended}`)
-  }
-  await Promise.race([until(() => runner.lines.some((line) => line.includes('"runner ready"'))), failed()])
-  return runner
+  const env = { SERVER: serverUrl, TOKEN: runnerToken, NAME: name, WORK_MS: String(WORK_MS) }
+  return watch(spawn(process.execPath, [program], { env, stdio: ["ignore", "pipe", "inherit"] }), serverUrl)
 }

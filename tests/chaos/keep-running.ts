@@ -16,16 +16,20 @@ export type KeptProcess = Readonly<{
 
 const STARTS = 10
 
-/** @param start rejects when the process ends before it is ready */
-export function keepRunning(start: () => Promise<ServerProcess>): KeptProcess {
+/**
+ * @param start rejects when the process ends before it is ready
+ * @param ending ends the process and starts it no more
+ */
+export function keepRunning(start: () => Promise<ServerProcess>, ending: AbortSignal): KeptProcess {
   let current: ServerProcess | null = null
   const lives: ServerProcess[] = []
 
   const startAgain = async () => {
-    for (let turn = 1; ; turn++) {
+    for (let turn = 1; !ending.aborted; turn++) {
       try {
         current = await start()
         lives.push(current)
+        if (ending.aborted) await current.kill("SIGKILL")
         return
       } catch (error) {
         // GitHub may be in the way of a start.
@@ -35,6 +39,7 @@ export function keepRunning(start: () => Promise<ServerProcess>): KeptProcess {
   }
   let settled = startAgain()
   settled.catch(() => undefined)
+  ending.addEventListener("abort", () => void current?.kill("SIGKILL"))
 
   const suffer = async ({ signal, ms }: Pick<Blow, "signal" | "ms">, beforeItGoesOn: () => Promise<void>) => {
     const victim = current

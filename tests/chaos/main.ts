@@ -25,12 +25,15 @@ async function main(): Promise<number> {
   for (const seed of seeds) {
     say(`seed ${seed}`)
     const report = await runSeed(seed, { sameSecond: process.env.SAME_SECOND === "1" })
-    const { start, play, rest } = report.seconds
+    const { failedDeliveries, publishedRuns, lostRuns } = report.toll
+    const { start, story, rest } = report.times
     say(
-      `seed ${seed}: ${report.deliveries} deliveries, ${report.reviews} reviews; start ${seconds(start)}, story ${seconds(play)}, rest ${seconds(rest)}`,
+      `seed ${seed}: ${report.deliveries} deliveries (${failedDeliveries} failed), ${publishedRuns} reviews published, ${lostRuns} attempts lost`,
     )
-    for (const { counter, subject, expected, found } of report.failures)
+    say(`seed ${seed}: started in ${seconds(start)}, story ${seconds(story)}, at rest after ${seconds(rest)}`)
+    for (const { counter, subject, expected, found } of report.failures) {
       say(`seed ${seed}: ${counter}: ${subject}: expected ${expected}, found ${found}`)
+    }
     deliveries += report.deliveries
     failures.push(...report.failures)
   }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { startChaosRig } from "./chaos-rig.ts"
+import { type ChaosRig, startChaosRig } from "./chaos-rig.ts"
 import { comeToRest } from "./come-to-rest.ts"
 import { type Failure, judge } from "./judge.ts"
 import { observe } from "./observe.ts"
@@ -7,14 +7,16 @@ import { play, setStage } from "./play.ts"
 import { type StoryOptions, tellStory } from "./tell-story.ts"
 
 export type SeedReport = Readonly<{
-  /** Attempts that GitHub made or lists. */
-  deliveries: number
-  reviews: number
   failures: readonly Failure[]
-  seconds: Readonly<{ start: number; play: number; rest: number }>
+  /** Attempts at a delivery that GitHub lists. */
+  deliveries: number
+  /** How much there was to survive, for people. */
+  toll: Readonly<{ failedDeliveries: number; publishedRuns: number; lostRuns: number }>
+  /** Milliseconds. */
+  times: Readonly<{ start: number; story: number; rest: number }>
 }>
 
-const PLAY_MS = 300_000
+const STORY_MS = 300_000
 const REST_MS = 90_000
 
 /** Tells, plays and judges the story of one seed on an installation of its own. */
@@ -25,30 +27,35 @@ export async function runSeed(seed: number, options: StoryOptions): Promise<Seed
   const rig = await startChaosRig(stage.options)
   try {
     const playedFrom = performance.now()
-    const hung = await played(play(story, stage, rig))
+    const broken = await faultOf(inTime(play(story, stage, rig)))
     const restedFrom = performance.now()
-    const unfinished = hung === null ? await comeToRest(rig, REST_MS) : [hung]
+    const unfinished = broken === null ? await comeToRest(rig, REST_MS).catch((error: unknown) => [String(error)]) : [broken]
     const world = await observe(story, stage, rig, unfinished)
-    const now = performance.now()
-    return {
-      deliveries: rig.github.deliveries().length,
-      reviews: [...world.pullRequests.values()].reduce((sum, { publishedShas }) => sum + publishedShas.length, 0),
-      failures: judge(story, world),
-      seconds: { start: playedFrom - startedAt, play: restedFrom - playedFrom, rest: now - restedFrom },
-    }
+    const times = { start: playedFrom - startedAt, story: restedFrom - playedFrom, rest: performance.now() - restedFrom }
+    return { failures: judge(story, world), deliveries: rig.github.deliveries().length, toll: await readToll(rig), times }
   } finally {
     await rig.stop()
   }
 }
 
-/** @returns why the story did not come to its end, or null */
-async function played(playing: Promise<void>): Promise<string | null> {
-  const ending = new AbortController()
-  const tooLong = delay(PLAY_MS, `the story was not over after ${PLAY_MS} ms`, { signal: ending.signal })
+async function readToll({ intake, github }: ChaosRig): Promise<SeedReport["toll"]> {
+  const [runs] = await intake.sql<[{ publishedRuns: number; lostRuns: number }]>`
+    select count(published_at)::int as "publishedRuns", count(*) filter (where outcome = 'lost')::int as "lostRuns" from review_runs`
+  return { failedDeliveries: github.deliveries().filter(({ statusCode }) => statusCode >= 300).length, ...runs }
+}
+
+const faultOf = (work: Promise<unknown>): Promise<string | null> => work.then(() => null).catch((error: unknown) => String(error))
+
+/** @throws when the story does not come to its end in time */
+async function inTime(playing: Promise<void>): Promise<void> {
+  const ended = new AbortController()
+  const late = delay(STORY_MS, null, { signal: ended.signal }).then(() => {
+    throw new Error(`the story was not over after ${STORY_MS} ms`)
+  })
   try {
-    return await Promise.race([playing.then(() => null), tooLong])
+    await Promise.race([playing, late])
   } finally {
-    ending.abort()
-    tooLong.catch(() => undefined)
+    ended.abort()
+    late.catch(() => undefined)
   }
 }

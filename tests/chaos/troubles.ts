@@ -4,10 +4,10 @@ import type { Random } from "./random.ts"
 import type { Blow } from "./story.ts"
 
 export const SERVERS = 2
-export const RUNNERS = 3
+export const RUNNERS = 6
 
 const SERVER_BLOWS = 5
-const RUNNER_BLOWS = 9
+const RUNNER_BLOWS = 18
 const FAULTS = 30
 const TIMES = 3
 /** Long enough for the leases of a stopped runner to be taken as run out. */
