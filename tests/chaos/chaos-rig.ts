@@ -12,7 +12,7 @@ import { RUNNERS, SERVERS } from "./troubles.ts"
 const OWNER = "acme"
 const REPOSITORIES = ["shop", "docs"]
 const INSTALLATION = 7001
-const WORK_MS = 150
+const WORK_MS = 400
 const repository = new URL("../..", import.meta.url).pathname
 
 /** The repository of a pull request: their numbers are unique over all. */
@@ -51,7 +51,7 @@ export async function startChaosRig(options: FakeGitHubOptions): Promise<ChaosRi
       await github.registerRepository({ owner: OWNER, name, gitDirectory: null, installationId: INSTALLATION })
     await activate(intake)
     const runners = Array.from({ length: RUNNERS }, (_, index) =>
-      keepRunning(() => startRunner(programs.runner, intake, url, `runner ${index + 1}`)),
+      keepRunning(() => startRunner(programs.runner, intake, url, `runner ${index + 1}`), ending.signal),
     )
     await Promise.all(runners.map((runner) => runner.up()))
     return { intake, github, servers, runners, stop }

@@ -1,7 +1,9 @@
 /**
  * `make chaos [SEEDS=20] [SEED=n]`: plays the story of each seed and prints one JSON line. Exit status 1 when a promise was not kept, 2 when the
- * call was wrong.
+ * call was wrong. `SAME_SECOND=1` lets acts on one pull request happen within one second.
  */
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
 import type { Counter, Failure } from "./judge.ts"
 import { runSeed } from "./run-seed.ts"
 
@@ -12,6 +14,13 @@ function seedsOf({ SEED, SEEDS }: NodeJS.ProcessEnv): number[] | null {
   const [first, count] = SEED ? [Number(SEED), 1] : [1, Number(SEEDS || 20)]
   if (![first, count].every((value) => Number.isInteger(value) && value > 0)) return null
   return Array.from({ length: count }, (_, index) => first + index)
+}
+
+function keepLog(seed: number, lines: readonly string[]): string {
+  const file = `artefacts/chaos-${seed}.log`
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, `${lines.join("\n")}\n`)
+  return file
 }
 
 async function main(): Promise<number> {
@@ -34,6 +43,7 @@ async function main(): Promise<number> {
     for (const { counter, subject, expected, found } of report.failures) {
       say(`seed ${seed}: ${counter}: ${subject}: expected ${expected}, found ${found}`)
     }
+    if (report.failures.length > 0) say(`seed ${seed}: the log of its processes is in ${keepLog(seed, report.log)}`)
     deliveries += report.deliveries
     failures.push(...report.failures)
   }

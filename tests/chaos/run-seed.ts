@@ -12,6 +12,8 @@ export type SeedReport = Readonly<{
   deliveries: number
   /** How much there was to survive, for people. */
   toll: Readonly<{ failedDeliveries: number; publishedRuns: number; lostRuns: number }>
+  /** Lines of all processes, each life behind the one before. */
+  log: readonly string[]
   /** Milliseconds. */
   times: Readonly<{ start: number; story: number; rest: number }>
 }>
@@ -32,7 +34,8 @@ export async function runSeed(seed: number, options: StoryOptions): Promise<Seed
     const unfinished = broken === null ? await comeToRest(rig, REST_MS).catch((error: unknown) => [String(error)]) : [broken]
     const world = await observe(story, stage, rig, unfinished)
     const times = { start: playedFrom - startedAt, story: restedFrom - playedFrom, rest: performance.now() - restedFrom }
-    return { failures: judge(story, world), deliveries: rig.github.deliveries().length, toll: await readToll(rig), times }
+    const log = [...rig.servers, ...rig.runners].flatMap((kept) => kept.lines())
+    return { failures: judge(story, world), deliveries: rig.github.deliveries().length, toll: await readToll(rig), log, times }
   } finally {
     await rig.stop()
   }
@@ -40,7 +43,7 @@ export async function runSeed(seed: number, options: StoryOptions): Promise<Seed
 
 async function readToll({ intake, github }: ChaosRig): Promise<SeedReport["toll"]> {
   const [runs] = await intake.sql<[{ publishedRuns: number; lostRuns: number }]>`
-    select count(published_at)::int as "publishedRuns", count(*) filter (where outcome = 'lost')::int as "lostRuns" from review_runs`
+    select count(published_at)::int as "publishedRuns", count(*) filter (where code = 'runner_lost')::int as "lostRuns" from review_runs`
   return { failedDeliveries: github.deliveries().filter(({ statusCode }) => statusCode >= 300).length, ...runs }
 }
 
