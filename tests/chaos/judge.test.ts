@@ -68,7 +68,6 @@ const broken: [string, Failure["counter"], Change][] = [
   ["an older review replaced the last one", "missingRuns", { ready: { publishedShas: [HEAD, EARLIER], commentShas: [EARLIER] } }],
   ["the comment is gone", "missingRuns", { ready: { commentShas: [] } }],
   ["the comment cannot be read", "missingRuns", { ready: { commentShas: [null] } }],
-  ["two comments are about the last head", "missingRuns", { ready: { commentShas: [HEAD, HEAD] } }],
   ["a job of a closed pull request waits", "hung", { closed: { jobs: [waiting] } }],
   ["a job is running", "hung", { ready: { jobs: [...reviewed.jobs, { ...waiting, state: "running" }] } }],
   ["a job is publishing", "hung", { ready: { jobs: [...reviewed.jobs, { ...waiting, state: "publishing" }] } }],
