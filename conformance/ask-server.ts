@@ -1,7 +1,7 @@
 import { ErrorBody, LEASE_TOKEN_HEADER, RUNNER_PROTOCOL_PATH } from "@galley/contract/protocol"
 import { type RunnerVerbId, runnerVerbs } from "@galley/contract/runner-openapi"
 import { z } from "zod"
-import { type Answer, must, mustEqual, Unmet } from "./expectation.ts"
+import { type Answer, must, mustEqual, Unmet } from "./must.ts"
 import type { Server } from "./protocol-client.ts"
 
 /** What proves a lease; a null token is not sent at all. */

@@ -9,7 +9,7 @@
  * for a lease to run out.
  */
 import { type Check, NotSeen } from "./check.ts"
-import { allChecks, JOBS_NEEDED } from "./checks/all.ts"
+import { allChecks, JOBS_NEEDED } from "./checks/all-checks.ts"
 import { type Outcome, runChecks, summary } from "./run-checks.ts"
 
 const say = (line: string) => process.stdout.write(`${line}\n`)

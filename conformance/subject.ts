@@ -1,8 +1,8 @@
 import { Lease, type LeaseRequest } from "@galley/contract/protocol"
 import { askServer, type LeaseKey } from "./ask-server.ts"
-import type { LeaseVerb } from "./bodies.ts"
-import { type Answer, must, Unmet } from "./expectation.ts"
+import type { LeaseVerb } from "./body-of.ts"
 import { leaseRequest } from "./lease-request.ts"
+import { type Answer, must, Unmet } from "./must.ts"
 import type { Server } from "./protocol-client.ts"
 
 /** The server under test, as checks see it. */

@@ -11,6 +11,8 @@ export type StartedProcess = Readonly<{
   output(): readonly string[]
   /** Rejects when the process ends before; resolves with the first line of its output that `matches`. */
   waitForLine(matches: (line: string) => boolean): Promise<string>
+  /** Its exit code; null when a signal ended it. */
+  ended: Promise<number | null>
   /** SIGTERM, then SIGKILL after `graceMs`. Safe to call twice. */
   stop(graceMs?: number): Promise<void>
 }>
@@ -38,12 +40,16 @@ export function startProcess({ name, argv, env, logFile }: ProcessRequest): Star
       for (const watcher of watchers) watcher(line)
     })
   }
-  const ended = once(child, "close").then(() => log.end())
+  const ended = once(child, "close").then(([code]) => {
+    log.end()
+    return code as number | null
+  })
   ended.catch(() => undefined)
   return {
     name,
     pid: child.pid ?? 0,
     output: () => seen,
+    ended,
     waitForLine: (matches) => waitForLine(name, child, seen, watchers, matches),
     async stop(graceMs = STOP_GRACE_MS) {
       if (child.exitCode === null && child.signalCode === null) {

@@ -4,6 +4,11 @@ import { defaultReviewSkill } from "@galley/prompt/default-skill"
 import { updateSettings } from "@galley/store/projects/update-settings"
 import { completeJob } from "@galley/store/queue/complete-job"
 import { heartbeat } from "@galley/store/queue/heartbeat"
+import { authenticateRunner } from "@galley/store/runners/authenticate-runner"
+import { listRunners } from "@galley/store/runners/list-runners"
+import { registerRunner } from "@galley/store/runners/register-runner"
+import { rotateRunnerToken } from "@galley/store/runners/rotate-runner-token"
+import { touchRunner } from "@galley/store/runners/touch-runner"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest"
 import { finding } from "../integration/finding-fixture.ts"
@@ -200,6 +205,46 @@ test("shows a run's phases, findings and publication as they happen, without a r
   await shoot(page, "run-light")
 })
 
+// R-FLEET-7
+test("registers a runner, rotates and revokes its token, pauses it with a note, resumes and removes it", async () => {
+  const page = await visit()
+  await page.getByRole("link", { name: "Runners" }).click()
+  await page.getByLabel("Name").fill("build-1")
+  await page.getByRole("button", { name: "Register" }).click()
+  const token = page.getByLabel("GALLEY_RUNNER_TOKEN")
+  const first = await token.inputValue()
+  expect(await authenticateRunner(rig.store, first)).toMatchObject({ name: "build-1", usesOldToken: false })
+  expect(page.url()).not.toContain(first)
+  await shoot(page, "runner-token-light")
+  await page.getByRole("link", { name: "Go to the runner" }).click()
+
+  await page.getByLabel("The old token goes on working for").selectOption("1 hour")
+  await page.getByRole("button", { name: "Rotate the token" }).click()
+  await page.getByText("The old token goes on working for 1 hour.").waitFor()
+  const second = await token.inputValue()
+  expect(await authenticateRunner(rig.store, first)).toMatchObject({ usesOldToken: true })
+  await page.getByRole("link", { name: "Go to the runner" }).click()
+  expect(await page.content()).not.toContain("galley_runner_")
+  await page.getByRole("button", { name: "Revoke the old token" }).click()
+  await page.getByRole("status").getByText("The old token is refused from now on.").waitFor()
+  await expect(authenticateRunner(rig.store, first)).rejects.toMatchObject({ code: "runner_unauthorized" })
+
+  await page.getByLabel("Why").fill("A new disk")
+  await page.getByRole("button", { name: "Pause" }).click()
+  await page.getByText("Paused by demo").getByText("A new disk").waitFor()
+  expect(await authenticateRunner(rig.store, second)).toMatchObject({ paused: true })
+  await shoot(page, "runner-paused-light")
+  await page.getByRole("button", { name: "Resume" }).click()
+  await page.getByRole("status").getByText("The runner takes reviews again.").waitFor()
+
+  await page.getByText("Remove this runner").click()
+  await page.getByLabel("Remove build-1 for good").check()
+  await page.getByRole("button", { name: "Remove", exact: true }).click()
+  await page.getByRole("status").getByText("The runner is removed.").waitFor()
+  expect(await page.getByRole("link", { name: "build-1" }).count()).toBe(0)
+  await expect(authenticateRunner(rig.store, second)).rejects.toMatchObject({ code: "runner_unauthorized" })
+})
+
 // R-PAGE-7
 test("shows where the keyboard stands, and lets it skip to the content", async () => {
   const page = await visit()
@@ -214,7 +259,7 @@ test("shows where the keyboard stands, and lets it skip to the content", async (
   expect(await page.locator(":focus").textContent()).toBe("sample/checkout")
 })
 
-const pages = ["sign-in", "projects", "project", "settings", "pull-request", "runs", "run"] as const
+const pages = ["sign-in", "projects", "project", "settings", "pull-request", "runs", "run", "runners", "runner"] as const
 
 async function addressOf(name: (typeof pages)[number]): Promise<string> {
   const project = `/w/demo/projects/${rig.tenant.projectId}`
@@ -227,7 +272,25 @@ async function addressOf(name: (typeof pages)[number]): Promise<string> {
     "pull-request": `${project}/pulls/1`,
     runs: "/w/demo/runs",
     run: `/w/demo/runs/${run.id}`,
+    runners: "/w/demo/runners",
+    runner: `/w/demo/runners/${(await managedRunner()).runnerId}`,
   }[name]
+}
+
+/** A runner that shows everything its page can: proofs, an old token, the forms. Made once. */
+async function managedRunner(): Promise<{ runnerId: string }> {
+  const { workspaceId } = rig.tenant
+  const known = (await listRunners(rig.store, workspaceId)).find(({ name }) => name === "build-2")
+  if (known !== undefined) return { runnerId: known.id }
+  const { runnerId } = await registerRunner(rig.store, { workspaceId, name: "build-2", actor: "test" })
+  await rotateRunnerToken(rig.store, { workspaceId, runnerId, actor: "test" })
+  const proof = { engineVersion: "pr-agent 0.48.0", boundary: "enforced" as const, checkedAt: new Date().toISOString() }
+  const capabilities = [
+    { ...proof, kind: "diff" as const, expiresAt: new Date(Date.now() + 1_800_000).toISOString() },
+    { ...proof, kind: "dynamic" as const, engineVersion: "opencode 1.18.34", expiresAt: proof.checkedAt },
+  ]
+  await touchRunner(rig.store, { id: runnerId, usesOldToken: true }, { name: "build-2.example", version: "0.1.0", capabilities })
+  return { runnerId }
 }
 
 // R-PAGE-7

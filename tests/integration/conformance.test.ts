@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
-import { allChecks, JOBS_NEEDED } from "../../conformance/checks/all.ts"
+import { allChecks, JOBS_NEEDED } from "../../conformance/checks/all-checks.ts"
 import { runChecks } from "../../conformance/run-checks.ts"
 import { startSubject } from "./conformance-fixture.ts"
 import { wrongServers } from "./wrong-servers.ts"

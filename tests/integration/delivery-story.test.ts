@@ -13,7 +13,7 @@ test("tells for a delivery why there is no review: its reason, or what became of
   await store.sql`update projects set host_id = ${server.context.hostId}, github_repository_id = ${opened.repository.id}`
   await store.sql`update installations set host_id = ${server.context.hostId}, github_installation_id = ${opened.installation.id}`
   const ids = [randomUUID(), randomUUID()]
-  const draft = { ...opened, pull_request: { ...opened.pull_request, draft: true } }
+  const draft = { ...opened, pull_request: { ...opened.pull_request, draft: true, updated_at: "2019-05-15T15:20:00Z" } }
   await server.deliver("pull_request", draft, { "x-github-delivery": ids[0] ?? "" })
   await server.deliver("pull_request", opened, { "x-github-delivery": ids[1] ?? "" })
   const tell = async (id: string | undefined) => DeliveryAnswer.parse(await owner.getJson(`${tenant.base}/deliveries/${id}`))

@@ -4,12 +4,14 @@ import { member, ORIGIN, type PagesTenant, seedPagesTenant, startPages, visitor 
 import { startTestServer } from "./server-fixture.ts"
 import { claimed, push, readJob } from "./store-fixture.ts"
 
-const readable = ({ base, projectPath, settingsPath }: PagesTenant) => [
+const readable = ({ base, projectPath, settingsPath, runnerId }: PagesTenant) => [
   `${base}/projects`,
   projectPath,
   settingsPath,
   `${projectPath}/pulls/1`,
   `${base}/runs`,
+  `${base}/runners`,
+  `${base}/runners/${runnerId}`,
 ]
 
 // R-PAGE-1

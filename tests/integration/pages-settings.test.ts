@@ -1,7 +1,9 @@
+import { MAX_PAGE_REQUEST_BYTES } from "@galley/contract/limits"
 import { defaultReviewSkill } from "@galley/prompt/default-skill"
 import { getProject } from "@galley/store/projects/get-project"
+import { saveModelProvider } from "@galley/store/providers/save-model-provider"
 import { expect, test } from "vitest"
-import { type PagesTenant, startPages } from "./pages-fixture.ts"
+import { ORIGIN, type PagesTenant, startPages } from "./pages-fixture.ts"
 import type { TestServer } from "./server-fixture.ts"
 import { push, readJob } from "./store-fixture.ts"
 
@@ -87,7 +89,7 @@ const invalid: [field: string, value: string, sentence: string][] = [
 
 const titled = invalid.map(([field, value, sentence]) => ({ field, value, sentence, shown: JSON.stringify(value.slice(0, 10)) }))
 
-// R-PAGE-4, R-SET-2
+// B53, B54, R-PAGE-4, R-SET-2
 test.each(titled)("refuses $field = $shown, says so beside the field and keeps the other values", async ({ field, value, sentence }) => {
   const { server, tenant, owner } = await startPages()
   const other = field === "maxFindings" ? { debounceSeconds: "77" } : { maxFindings: "17" }
@@ -103,11 +105,16 @@ test.each(titled)("refuses $field = $shown, says so beside the field and keeps t
   expect(await settingsOf(server, tenant)).toMatchObject({ maxFindings: 10, debounceSeconds: 30 })
 })
 
-// R-SET-2
+// B53, B54, R-SET-2
 test.each([
   [{ maxFindings: 31 }, "maxFindings"],
-  [{ reviewKind: "both" }, "reviewKind"],
+  [{ reviewKind: "DIFF" }, "reviewKind"],
+  [{ reviewKind: null }, "reviewKind"],
+  [{ dynamicModel: "two\nlines" }, "dynamicModel"],
+  [{ dynamicModel: "m".repeat(201) }, "dynamicModel"],
   [{ reviewSkill: "" }, "reviewSkill"],
+  [{ reviewSkill: "a\0b" }, "reviewSkill"],
+  [{ reviewSkill: "\ud83d" }, "reviewSkill"],
   [{ active: "yes" }, "active"],
   [{ gitUrl: "https://evil.example" }, "gitUrl"],
 ])("refuses %j from a JSON caller and names the field", async (changes, field) => {
@@ -119,7 +126,7 @@ test.each([
   expect(await answer.json()).toMatchObject({ error: { code: "settings_invalid", field } })
 })
 
-// R-SET-4
+// B55, R-SET-4
 test("refuses to save over somebody else's change, and keeps what was typed", async () => {
   const { server, tenant, owner } = await startPages()
   await owner.submit(tenant.settingsPath, form({ maxFindings: "4" }))
@@ -133,6 +140,45 @@ test("refuses to save over somebody else's change, and keeps what was typed", as
   expect(html).toContain('name="version" value="2"')
   expect([json.status, await json.json()]).toMatchObject([409, { error: { code: "settings_conflict" } }])
   expect(await settingsOf(server, tenant)).toMatchObject({ maxFindings: 4 })
+})
+
+test("refuses a body that is larger than any form, whether or not its length is declared", async () => {
+  const { server, tenant, owner } = await startPages()
+  const reviewSkill = "x".repeat(MAX_PAGE_REQUEST_BYTES)
+  const tooLarge = { error: { code: "request_too_large" } }
+
+  const submitted = await owner.submit(tenant.settingsPath, form({ reviewSkill }))
+  const posted = await owner.postJson(tenant.settingsPath, { version: 1, changes: { reviewSkill } })
+  const endless = await server.app.request("/sign-in/demo", {
+    method: "POST",
+    body: new Blob([reviewSkill, "x"]).stream(),
+    duplex: "half",
+    headers: { origin: ORIGIN, accept: "application/json", "content-type": "application/x-www-form-urlencoded" },
+  } as RequestInit)
+
+  expect(submitted.status).toBe(413)
+  expect([posted.status, await posted.json()]).toMatchObject([413, tooLarge])
+  expect([endless.status, await endless.json()]).toMatchObject([413, tooLarge])
+})
+
+test("saves a model that no provider has, and says that its reviews will fail", async () => {
+  const { server, tenant, owner } = await startPages()
+  const { store } = server.context
+  const warning = "No provider of the workspace has this model"
+  await saveModelProvider(store, store.sql, {
+    workspaceId: tenant.workspaceId,
+    name: "p",
+    baseUrl: "http://127.0.0.1:9/v1",
+    apiKey: "key",
+    models: [{ logical: "their-model", upstream: "m", contextTokens: 128_000, outputTokens: 8_192, price: null }],
+    defaultModel: "their-model",
+  })
+
+  await owner.submit(tenant.settingsPath, form({ dynamicModel: "their-model" }))
+  expect(await (await owner.get(tenant.settingsPath)).text()).not.toContain(warning)
+  const answer = await owner.submit(tenant.settingsPath, form({ version: "2", dynamicModel: "nobodys-model" }))
+  expect(answer.status).toBe(303)
+  expect(await (await owner.get(tenant.settingsPath)).text()).toContain(warning)
 })
 
 test("answers a form without its version with a field, not with a fault", async () => {

@@ -63,3 +63,28 @@ test("reads a handful of rows for a kind that has no waiting job among five thou
     expect(rows).toBeLessThan(20)
   }
 })
+
+test("reads a handful of rows for a claim among five hundred workspaces with waiting jobs", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store, { sharedRunner: true })
+  await push(store, tenant, 1)
+  const copy = (table: string, changes: string) =>
+    store.sql.unsafe(`
+      insert into ${table}
+      select (jsonb_populate_record(t, ${changes})).* from ${table} t, generate_series(1, 500) n`)
+  const id = (table: string) => `md5('${table}' || n)::uuid`
+  await copy("workspaces", `jsonb_build_object('id', ${id("workspace")}, 'slug', 'w' || n)`)
+  const owned = `'workspace_id', ${id("workspace")}`
+  await copy("installations", `jsonb_build_object('id', ${id("installation")}, ${owned}, 'github_installation_id', n)`)
+  const installed = `${owned}, 'installation_id', ${id("installation")}`
+  await copy("projects", `jsonb_build_object('id', ${id("project")}, ${installed}, 'github_repository_id', n)`)
+  const inProject = `${owned}, 'project_id', ${id("project")}`
+  await copy("pull_requests", `jsonb_build_object('id', ${id("pull")}, ${inProject})`)
+  await copy("review_jobs", `jsonb_build_object('id', ${id("job")}, ${inProject}, 'pull_request_id', ${id("pull")})`)
+
+  for (let claim = 1; claim <= 12; claim++) {
+    const { rows, leases } = await rowsRead(store, tenant, ["diff", "dynamic"])
+    expect(leases).toBe(1)
+    expect(rows).toBeLessThan(40)
+  }
+})

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto"
+import { openLeaseDesk } from "@galley/server/lease-desk"
 import { claimJobs } from "@galley/store/queue/claim-jobs"
 import { completeJob } from "@galley/store/queue/complete-job"
-import { expect, test } from "vitest"
-import { bothKinds, claim, claimed, freshStore, push, readJob, reviewed, seedTenant, sha } from "./store-fixture.ts"
+import { expect, onTestFinished, test } from "vitest"
+import { bothKinds, claim, claimed, freshStore, push, readJob, reviewed, seedTenant, sha, type Tenant } from "./store-fixture.ts"
 
 test("leases a waiting job with everything the runner needs", async () => {
   const store = await freshStore()
@@ -129,6 +130,26 @@ test("rotates between workspaces, so that one job is not stuck behind another wo
   expect(next[0]?.jobId).toBe(jobId)
 })
 
+test("lets workspaces take turns among runners that are served together", async () => {
+  const store = await freshStore()
+  const tenants: Tenant[] = []
+  for (let n = 0; n < 3; n++) tenants.push(await seedTenant(store, { maxRunningJobs: 1000, sharedRunner: true }))
+  for (const tenant of tenants) for (let number = 1; number <= 6; number++) await push(store, tenant, number)
+  const runnerId = tenants[0]?.runnerId ?? ""
+  const serve = async (runners: number) => {
+    const requests = Array.from({ length: runners }, () => ({ requestId: randomUUID(), runnerId, workspaceId: null, kinds: bothKinds }))
+    return (await claimJobs(store, requests)).map((lease) => lease.workspaceId)
+  }
+  const timesServed = (leases: string[]) => tenants.map(({ workspaceId }) => leases.filter((its) => its === workspaceId).length).toSorted()
+
+  const first = await serve(1)
+  const second = await serve(4)
+  const third = await serve(7)
+
+  expect(timesServed([...first, ...second])).toEqual([1, 2, 2])
+  expect(timesServed([...first, ...second, ...third])).toEqual([4, 4, 4])
+})
+
 test("serves a workspace below its cap while another is at its cap", async () => {
   const store = await freshStore()
   const full = await seedTenant(store, { maxRunningJobs: 1, sharedRunner: true })
@@ -155,6 +176,28 @@ test("answers a repeated request with the same lease and token, on any server", 
   const again = await claimed(other, tenant, { requestId })
 
   expect(again).toEqual(lease)
+})
+
+test("gives a request that comes twice at the same time one lease, and others theirs", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  for (const number of [1, 2, 3]) await push(store, tenant, number)
+  const request = () => ({ requestId: randomUUID(), runnerId: tenant.runnerId, workspaceId: tenant.workspaceId, kinds: bothKinds })
+  const [twin, other] = [request(), request()]
+  const leases = await claimJobs(store, [twin, twin, other])
+  expect(leases.map(({ requestId }) => requestId).toSorted()).toEqual([twin.requestId, other.requestId].toSorted())
+})
+
+test("answers a waiting request of another runner with the same id nothing, in the same claim", async () => {
+  const store = await freshStore()
+  const [tenant, stranger] = [await seedTenant(store), await seedTenant(store)]
+  await push(store, tenant, 1)
+  const desk = await openLeaseDesk({ store })
+  onTestFinished(() => desk.close())
+  const requestId = randomUUID()
+  const ask = ({ runnerId, workspaceId }: Tenant) =>
+    desk.wait({ requestId, runnerId, workspaceId, kinds: bothKinds }, 300, new AbortController().signal)
+  expect(await Promise.all([ask(stranger), ask(tenant)])).toEqual([null, expect.objectContaining({ runnerId: tenant.runnerId })])
 })
 
 test("gives a request id of another runner, or of a lease that ended, nothing", async () => {

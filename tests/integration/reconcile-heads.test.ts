@@ -38,9 +38,11 @@ test("queues it once although two servers look at the same time", async () => {
 })
 
 test("moves a waiting job to the head whose push was missed", async () => {
-  const rig = await startOutage()
+  let now = Date.now()
+  const rig = await startOutage({}, { githubNow: () => now })
   await rig.openPullRequest()
   await passes(rig, 1)
+  now += 1_000
   await rig.server.github.pushHead({ repo: REPO, number: 1 }, rig.shas[2] ?? "")
 
   expect(await passes(rig, 2)).toEqual([1, 0])
@@ -107,7 +109,8 @@ test("asks nothing about suspended and removed installations", async () => {
 })
 
 test("does not take up pull requests from before the project was activated, unless they were under review", async () => {
-  const rig = await startOutage()
+  let now = Date.now()
+  const rig = await startOutage({}, { githubNow: () => now })
   const { sql } = rig.server.context.store
   await rig.openPullRequest()
   await sql`update projects set activated_at = now() + interval '1 minute'`
@@ -117,6 +120,7 @@ test("does not take up pull requests from before the project was activated, unle
   await passes(rig, 1)
   await end(rig, "succeeded")
   await sql`update projects set activated_at = now() + interval '1 minute'`
+  now += 1_000
   await rig.server.github.pushHead({ repo: REPO, number: 1 }, rig.shas[2] ?? "")
   expect(await passes(rig, 1)).toEqual([1])
 })

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
-import { startTestServer, type TestServer, WEBHOOK_SECRET } from "./server-fixture.ts"
+import { startTestServer, type TestServer, type TestServerOptions, WEBHOOK_SECRET } from "./server-fixture.ts"
 
 export const REPO = "acme/shop"
 export const never = new AbortController().signal
@@ -33,8 +33,8 @@ export function makeRepository(commits: number): { directory: string; shas: stri
   return { directory, shas }
 }
 
-export async function startOutage(environment: Record<string, string> = {}): Promise<OutageRig> {
-  const server = await startTestServer(environment)
+export async function startOutage(environment: Record<string, string> = {}, options: TestServerOptions = {}): Promise<OutageRig> {
+  const server = await startTestServer(environment, options)
   const { github, context } = server
   const { directory, shas } = makeRepository(4)
   const repository = { owner: "acme", name: "shop", gitDirectory: directory, installationId: 7001 }

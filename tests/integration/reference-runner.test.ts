@@ -31,7 +31,15 @@ function startRunner({ url, token }: Server, workMs = 0) {
   }
 }
 
-test("the reference runner reviews job after job and keeps every finding of the prior state as it is", async () => {
+test("the reference runner takes one job after the other", async () => {
+  const runner = startRunner(await startSubject(3))
+  await until(
+    () => runner.steps.filter((step) => step === "handed_over"),
+    (reviews) => reviews.length === 3,
+  )
+})
+
+test("the reference runner keeps every finding of the prior state as it is", async () => {
   const subject = await startSubject(1)
   const { review } = subject
   await review.review()

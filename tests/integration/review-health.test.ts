@@ -20,7 +20,7 @@ test("sees whether a live runner of the workspace, or of all, offers the kind of
   await push(store, tenant, 1)
   const offered = async () => (await readReviewHealth(store)).waiting.map((kind) => [kind.kind, kind.oldestUnofferedDueAt === null])
   const seen = (runnerId: string, expiresInMs = 60_000, kind: "diff" | "dynamic" = "diff") =>
-    touchRunner(store, runnerId, { name: "r", version: "1", capabilities: [capability(kind, expiresInMs)] })
+    touchRunner(store, { id: runnerId, usesOldToken: false }, { name: "r", version: "1", capabilities: [capability(kind, expiresInMs)] })
 
   expect(await offered()).toEqual([["diff", false]])
   await seen(stranger.runnerId)
@@ -32,6 +32,22 @@ test("sees whether a live runner of the workspace, or of all, offers the kind of
   expect(await offered()).toEqual([["diff", true]])
   await store.sql`update runners set last_seen_at = now() - interval '2 minutes'`
   expect(await offered()).toEqual([["diff", false]])
+})
+
+// R-FLEET-5
+test("counts a runner as live that works on a review and polls no more for that", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  for (const number of [1, 2]) await push(store, tenant, number)
+  const seen = { name: "r", version: "0.1.0", capabilities: [capability("diff", 60_000)] }
+  await touchRunner(store, { id: tenant.runnerId, usesOldToken: false }, seen)
+  const lease = await claimed(store, tenant)
+  await store.sql`update runners set last_seen_at = now() - interval '2 minutes'`
+  const unoffered = async () => (await readReviewHealth(store)).waiting.map(({ oldestUnofferedDueAt }) => oldestUnofferedDueAt)
+
+  expect(await unoffered()).toEqual([null])
+  await completeJob(store, lease, reviewed(lease))
+  expect(await unoffered()).toEqual([expect.any(Date)])
 })
 
 test("does not count jobs that are not due or whose pull request is busy", async () => {

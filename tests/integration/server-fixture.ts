@@ -23,11 +23,13 @@ export type TestServerOptions = Readonly<{
   log?: Logger
   /** What is on GitHub before the server starts. */
   prepare?: (github: FakeGitHub) => Promise<unknown>
+  /** GitHub's clock. */
+  githubNow?: () => number
 }>
 
 export async function startTestServer(environment: Record<string, string> = {}, options: TestServerOptions = {}): Promise<TestServer> {
   const { url } = await freshDatabase()
-  const github = await startFakeGitHub({ appId: 77 })
+  const github = await startFakeGitHub({ appId: 77, now: options.githubNow })
   onTestFinished(() => github.close())
   await options.prepare?.(github)
   const config = readServerConfig({

@@ -101,7 +101,7 @@ test("cancels waiting jobs when an installation is suspended, and works for it a
   await server.github.suspendInstallation(7, false)
   expect(await installations(server)).toMatchObject([{ suspended: false }])
   await server.github.pushHead({ repo: REPO, number: 1 }, server.change.baseSha)
-  expect(await server.job()).toMatchObject({ state: "waiting" })
+  await until(server.job, ({ state }) => state === "waiting")
 })
 
 test("cancels waiting jobs when the App is uninstalled, and knows the installation again when it comes back", async () => {

@@ -58,6 +58,7 @@ test("reviews a bot's pull request when a member asks for it", async () => {
   expect((await server.lease()).job.pullRequest.author).toBe("renovate[bot]")
 })
 
+// B13
 test("says that a commanded pull request is a draft", async () => {
   const server = await opened({ draft: true, author: "octocat" })
   await server.command()

@@ -34,6 +34,7 @@ test("goes back to the shipped skill with null", async () => {
   expect(settings).not.toHaveProperty("reviewSkill")
 })
 
+// B54
 test("refuses settings out of bounds and names the field", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -45,6 +46,7 @@ test("refuses settings out of bounds and names the field", async () => {
   await expect(updateSettings(store, change(tenant, 1, { reviewKind: "DIFF" }))).rejects.toMatchObject({ code: "settings_invalid" })
 })
 
+// B55
 test("refuses to save over someone else's change", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)

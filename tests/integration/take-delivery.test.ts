@@ -3,7 +3,7 @@ import type { IntakeTarget } from "@galley/store/intake/read-target"
 import { type DecidedDelivery, openIntake } from "@galley/store/intake/take-delivery"
 import { updateSettings } from "@galley/store/projects/update-settings"
 import { expect, test } from "vitest"
-import { freshStore, pullRequestSnapshot, push, readJob, seedTenant, type Tenant } from "./store-fixture.ts"
+import { freshStore, pullRequestSnapshot, push, readJob, seedTenant, sha, type Tenant } from "./store-fixture.ts"
 
 const deliveryOf = (tenant: Tenant, number: number, deliveryId: string = randomUUID()) => ({
   hostId: tenant.hostId,
@@ -103,6 +103,22 @@ test("takes deliveries of one pull request that come together one after the othe
   expect([...jobs]).toEqual([{ headSha: at(6).headSha }])
 })
 
+test("does nothing for a delivery that tells another state of the second that is known", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  const { jobId } = await push(store, tenant, 1)
+  const intake = openIntake(store)
+
+  const taken = await Promise.all([
+    intake.take(deliveryOf(tenant, 1), () => enqueue(1, { headSha: sha("a2") })),
+    intake.take(deliveryOf(tenant, 2), () => enqueue(2)),
+  ])
+
+  expect(taken).toMatchObject([null, { outcome: "queued" }])
+  expect(await readJob(store, jobId)).toMatchObject({ headSha: sha("a1") })
+  expect([...(await store.sql`select pull_request_number as n from webhook_deliveries`)]).toEqual([{ n: 2 }])
+})
+
 test("cancels the waiting job of its pull request and no other, and says so", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -110,7 +126,7 @@ test("cancels the waiting job of its pull request and no other, and says so", as
   const intake = openIntake(store)
   const cancel = (number: number): DecidedDelivery => ({
     step: { action: "cancel", code: "pull_request_closed" },
-    pullRequest: pullRequestSnapshot(number, { open: false }),
+    pullRequest: pullRequestSnapshot(number, { open: false, updatedAt: new Date("2026-11-30T10:00:01Z") }),
   })
 
   const taken = await Promise.all([1, 3].map((number) => intake.take(deliveryOf(tenant, number), () => cancel(number))))

@@ -1,10 +1,8 @@
-import { createHmac, randomUUID } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { randomUUID } from "node:crypto"
 import { expect, test } from "vitest"
-import { startTestServer, type TestServer, WEBHOOK_SECRET } from "./server-fixture.ts"
+import { startTestServer, type TestServer } from "./server-fixture.ts"
+import { jobs, knowTheProject, payload } from "./webhook-fixture.ts"
 
-const fixtures = new URL("../../packages/github/src/fixtures/webhooks/", import.meta.url)
-const payload = (file: string) => JSON.parse(readFileSync(new URL(file, fixtures), "utf8"))
 type Recorded = {
   file: string
   event: string
@@ -14,20 +12,6 @@ type Recorded = {
 }
 const recorded: Recorded[] = payload("index.json")
 
-/** Makes the payload's installation and repository known, and the project active. */
-async function knowTheProject(server: TestServer, body: ReturnType<typeof payload>): Promise<void> {
-  const { repository } = body
-  if (body.installation === undefined || repository === undefined) return
-  await server.deliver("installation", {
-    action: "created",
-    installation: { id: body.installation.id, account: { login: repository.owner.login, id: 1 } },
-    repositories: [{ id: repository.id, name: repository.name, full_name: repository.full_name, private: true }],
-  })
-  await server.context.store.sql`update projects set settings = '{"active": true}'`
-}
-
-const jobs = (server: TestServer) =>
-  server.context.store.sql`select state, code, cause, head_sha as "headSha" from review_jobs order by first_queued_at`
 /** Whose pages show the newest delivery of a pull request. */
 const shownTo = async (server: TestServer) => {
   const [row] = await server.context.store.sql`
@@ -35,8 +19,6 @@ const shownTo = async (server: TestServer) => {
     where event = 'pull_request' order by received_at desc limit 1`
   return row
 }
-const counts = async (server: TestServer) => (await server.context.store.sql`select count(*)::int as n from webhook_deliveries`)[0]?.n
-
 test.each(recorded)("answers the recorded $file as the product must: $outcome", async ({ file, event, host, outcome, reason }) => {
   const server = await startTestServer()
   const body = payload(file)
@@ -55,55 +37,6 @@ test.each(recorded)("answers the recorded $file as the product must: $outcome", 
   if (event === "pull_request" && outcome === "queued") {
     expect(await jobs(server)).toMatchObject([{ state: "waiting", headSha: body.pull_request.head.sha }])
   }
-})
-
-const body = JSON.stringify({ zen: "é🚀" })
-const signed = (text: string) => `sha256=${createHmac("sha256", WEBHOOK_SECRET).update(text).digest("hex")}`
-const refused: [string, { text?: string; headers: Record<string, string | undefined> }, number, string][] = [
-  ["no signature", { headers: { "x-hub-signature-256": undefined } }, 401, "webhook_signature_invalid"],
-  ["a signature of other bytes", { text: `${body} `, headers: {} }, 401, "webhook_signature_invalid"],
-  ["a form", { headers: { "content-type": "application/x-www-form-urlencoded" } }, 415, "webhook_content_type"],
-  ["no delivery id", { headers: { "x-github-delivery": undefined } }, 400, "webhook_delivery_id_invalid"],
-  ["a delivery id that is no UUID", { headers: { "x-github-delivery": "1; drop table" } }, 400, "webhook_delivery_id_invalid"],
-  ["no event", { headers: { "x-github-event": undefined } }, 400, "webhook_event_missing"],
-  ["no JSON", { text: "{", headers: { "x-hub-signature-256": signed("{") } }, 400, "webhook_payload_invalid"],
-  [
-    "a list",
-    { text: "[]", headers: { "x-hub-signature-256": signed("[]"), "x-github-event": "pull_request" } },
-    400,
-    "webhook_payload_invalid",
-  ],
-]
-
-test.each(refused)("refuses %s and stores nothing", async (_, { text, headers }, status, code) => {
-  const server = await startTestServer()
-  const given: Record<string, string | undefined> = {
-    "content-type": "application/json",
-    "x-github-event": "ping",
-    "x-github-delivery": randomUUID(),
-    "x-hub-signature-256": signed(body),
-    ...headers,
-  }
-  const known = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  const answer = await server.app.request("/webhooks/github", { method: "POST", body: text ?? body, headers: known })
-  expect(answer.status).toBe(status)
-  expect(await answer.json()).toMatchObject({ error: { code } })
-  expect(await counts(server)).toBe(0)
-})
-
-test("refuses a body over GitHub's limit before reading all of it", async () => {
-  const server = await startTestServer()
-  let pulled = 0
-  const endless = new ReadableStream({
-    pull(controller) {
-      pulled++
-      controller.enqueue(new Uint8Array(1024 * 1024))
-    },
-  })
-  const init = { method: "POST", body: endless, duplex: "half", headers: { "content-type": "application/json" } }
-  const answer = await server.app.request("/webhooks/github", init as RequestInit)
-  expect(answer.status).toBe(413)
-  expect(pulled).toBeLessThan(40)
 })
 
 test("takes a repeated delivery id once, also when twenty copies come at the same time", async () => {
@@ -129,6 +62,7 @@ test("tells GitHub to come again when the database is gone, and works again when
   expect((await server.deliver("ping", { zen: "z" })).status).toBe(202)
 })
 
+// B10
 test("leaves a repository of another installation alone", async () => {
   const server = await startTestServer()
   const opened = payload("pr.opened.json")

@@ -144,6 +144,21 @@ test("a server that does not know its command ends with 1", async () => {
   expect(server.output()).toContain('"code":"config_invalid"')
 })
 
+// R-FLEET-2
+test("the command runner prints a token and nothing else, and a refusal with its code", async () => {
+  const { env } = await serverEnvironment()
+  const run = async (...args: string[]) => {
+    const command = start([...SERVER, "runner", ...args], env)
+    return { code: await command.ended, output: command.output() }
+  }
+
+  const registered = await run("register", "pool", "--shared")
+  expect(registered).toEqual({ code: 0, output: expect.stringMatching(/^galley_runner_[\w-]{43}\n$/) })
+  expect(await run("register", "pool", "--shared")).toEqual({ code: 1, output: expect.stringMatching(/^runner_name_taken: .*\n$/) })
+  expect(await run("list")).toEqual({ code: 0, output: expect.stringMatching(/^\{"name":"pool","workspace":null,.*\}\n$/) })
+  expect(await run("dance")).toMatchObject({ code: 2, output: expect.stringContaining("usage: runner <verb>") })
+})
+
 test("a server that is stopped answers waiting runners and ends within ten seconds, although GitHub hangs, and says so", async () => {
   const { env, url, github } = await serverEnvironment()
   // The first task of a server reads its installations.

@@ -26,3 +26,14 @@ test("the dropped runner keeps its own configuration and nothing else of the env
   const environment = { ...required, PATH: "/usr/bin", DATABASE_URL: "postgres://x", GITHUB_PRIVATE_KEY: "key", HOME: "/nobody" }
   expect(environmentOfRunner(environment)).toEqual({ ...required, PATH: "/usr/bin" })
 })
+
+// R-FLEET-6
+test("an ephemeral runner has one slot, and passes the mode on when it drops root", () => {
+  expect(readRunnerConfig(required).ephemeral).toBe(false)
+  for (const yes of ["true", "1"]) expect(readRunnerConfig({ ...required, GALLEY_RUNNER_EPHEMERAL: yes }).ephemeral).toBe(true)
+  const ephemeral = { ...required, GALLEY_RUNNER_EPHEMERAL: "true" }
+  expect(environmentOfRunner(ephemeral)).toEqual(ephemeral)
+  const refused = expect.objectContaining({ code: "config_invalid", message: expect.stringContaining("GALLEY_RUNNER_SLOTS") })
+  expect(() => readRunnerConfig({ ...ephemeral, GALLEY_RUNNER_SLOTS: "2" })).toThrow(refused)
+  expect(() => readRunnerConfig({ ...required, GALLEY_RUNNER_EPHEMERAL: "perhaps" })).toThrow("GALLEY_RUNNER_EPHEMERAL")
+})

@@ -8,11 +8,12 @@ import { z } from "zod"
 const Directory = z.string().startsWith("/", "expected an absolute path")
 
 /** The runner's environment; `.env.example` explains each variable. */
-const RunnerEnvironment = z.object({
+const RunnerVariables = z.object({
   GALLEY_SERVER_URL: HttpAddress,
   GALLEY_RUNNER_TOKEN: RunnerToken,
   GALLEY_RUNNER_NAME: z.string().max(100).default(hostname()),
   GALLEY_RUNNER_SLOTS: integerFromText(1, 64).default(1),
+  GALLEY_RUNNER_EPHEMERAL: z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] }).default(false),
   GALLEY_RUNNER_KINDS: z
     .string()
     .default("diff,dynamic")
@@ -29,11 +30,18 @@ const RunnerEnvironment = z.object({
   LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
 })
 
+const RunnerEnvironment = RunnerVariables.refine((env) => !env.GALLEY_RUNNER_EPHEMERAL || env.GALLEY_RUNNER_SLOTS === 1, {
+  path: ["GALLEY_RUNNER_SLOTS"],
+  message: "an ephemeral runner has one slot",
+})
+
 export type RunnerConfig = Readonly<{
   serverUrl: string
   token: string
   name: string
   slots: number
+  /** Ends after one job. */
+  ephemeral: boolean
   kinds: readonly ReviewKind[]
   boundary: "enforced" | "demo"
   prefix: string
@@ -53,6 +61,7 @@ export function readRunnerConfig(environment: Readonly<Record<string, string | u
     token: env.GALLEY_RUNNER_TOKEN,
     name: env.GALLEY_RUNNER_NAME,
     slots: env.GALLEY_RUNNER_SLOTS,
+    ephemeral: env.GALLEY_RUNNER_EPHEMERAL,
     kinds: env.GALLEY_RUNNER_KINDS,
     boundary: env.GALLEY_BOUNDARY,
     prefix: env.GALLEY_PREFIX,
@@ -66,6 +75,6 @@ export function readRunnerConfig(environment: Readonly<Record<string, string | u
 
 /** What the dropped runner keeps of its supervisor's environment: its own configuration and nothing else. */
 export function environmentOfRunner(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const names = [...Object.keys(RunnerEnvironment.shape), "PATH", "LANG", "NODE_EXTRA_CA_CERTS", "TZ"]
+  const names = [...Object.keys(RunnerVariables.shape), "PATH", "LANG", "NODE_EXTRA_CA_CERTS", "TZ"]
   return Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])))
 }

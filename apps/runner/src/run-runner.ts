@@ -1,3 +1,4 @@
+import { GalleyError, type GalleyErrorCode } from "@galley/contract/errors"
 import type { Capability, Lease } from "@galley/contract/protocol"
 import { type PrewarmedPrAgent, startPrewarmed } from "@galley/engine/prewarmed"
 import { sweepJobRoot } from "@galley/sandbox/job-directory"
@@ -17,11 +18,13 @@ export const RUNNER_VERSION = "0.1.0"
 /** After the drain time: for ending engines and telling the server. */
 const LAST_WORDS_MS = 10_000
 
-type SlotState = { capabilities: Capability[]; provedAt: number; prewarmed: PrewarmedPrAgent | null }
+type SlotState = { capabilities: Capability[]; provedAt: number; prewarmed: PrewarmedPrAgent | null; ownFault: GalleyErrorCode | null }
 
 /**
  * The unprivileged runner: sweeps what an earlier one left, proves its slots, then leases and works until `stopping`. Running reviews may go
- * on for the drain time; then their jobs are given back.
+ * on for the drain time; then their jobs are given back. An ephemeral one also ends after its first job.
+ *
+ * @throws the code of an ephemeral runner's own fault, for which its job was given back
  */
 export async function runRunner(config: RunnerConfig, stopping: AbortSignal, log: Logger): Promise<void> {
   const slots = makeSlots(config.slots, config.slotBase)
@@ -30,7 +33,8 @@ export async function runRunner(config: RunnerConfig, stopping: AbortSignal, log
   await sweepJobRoot(config.jobsDirectory, slots, config.boundary)
   const capabilities = await proveCapabilities(config, slots, stopping, log)
   log.info({ slots: slots.length, boundary: config.boundary, kinds: capabilities.map(({ kind }) => kind) }, "runner ready")
-  const states = new Map<Slot, SlotState>(slots.map((slot) => [slot, { capabilities, provedAt: performance.now(), prewarmed: null }]))
+  const proved = { capabilities, provedAt: performance.now(), prewarmed: null, ownFault: null }
+  const states = new Map<Slot, SlotState>(slots.map((slot) => [slot, { ...proved }]))
   const stateOf = (slot: Slot): SlotState => {
     const state = states.get(slot)
     if (state === undefined) throw new Error(`slot ${slot.index} is not one of this runner's`)
@@ -69,10 +73,16 @@ export async function runRunner(config: RunnerConfig, stopping: AbortSignal, log
       stop,
       jobLog,
     )
-    if (failure !== null && isOwnFault(failure)) state.capabilities = []
+    if (failure === null || !isOwnFault(failure)) return
+    state.capabilities = []
+    state.ownFault = failure
   }
   try {
-    await runSlots({ slots, runnerName: config.name, runnerVersion: RUNNER_VERSION, server, prove, work, stopping, log })
+    const [runnerName, once] = [config.name, config.ephemeral]
+    await runSlots({ slots, runnerName, runnerVersion: RUNNER_VERSION, server, prove, work, once, stopping, log })
+    for (const { ownFault } of states.values()) {
+      if (once && ownFault !== null) throw new GalleyError(ownFault, "the job was given back: this runner is not fit for it")
+    }
   } finally {
     for (const state of states.values()) await state.prewarmed?.close()
     await server.close()

@@ -39,6 +39,7 @@ async function run(turns: readonly Turn[], over: Partial<SlotLoopOptions> = {}) 
     server: { lease } as ServerClient,
     prove: async () => [capability],
     work: async (_lease, slot) => void worked.push(slot.index),
+    once: false,
     stopping: stopping.signal,
     log: pino({ level: "silent" }),
     ...over,
@@ -137,4 +138,11 @@ test("slots work side by side", async () => {
   }
   await run([exampleLease(), exampleLease()], { slots: makeSlots(2), work })
   expect(busy.size).toBe(2)
+})
+
+// R-FLEET-6
+test("an ephemeral runner waits for its one job through empty answers and broken lines, works on it and asks for no more", async () => {
+  const { requests, worked } = await run([null, broken(), exampleLease(), exampleLease()], { once: true })
+  expect(worked).toEqual([0])
+  expect(requests).toHaveLength(3)
 })

@@ -15,6 +15,8 @@ export type SlotLoopOptions = Readonly<{
   prove: (slot: Slot) => Promise<readonly Capability[]>
   /** Works on one lease in one slot; never throws. */
   work: (lease: Lease, slot: Slot) => Promise<void>
+  /** Each slot ends after its first job, whatever became of it. */
+  once: boolean
   /** Stop leasing. */
   stopping: AbortSignal
   log: Logger
@@ -24,7 +26,7 @@ const LONG_POLL_MS = 25_000
 const FIRST_RETRY_MS = 500
 const LONGEST_RETRY_MS = 10_000
 
-/** Leases and works, one job per slot at a time, until `stopping`; resolves when every slot is idle. */
+/** Leases and works, one job per slot at a time, until `stopping` or after `once`; resolves when every slot is idle. */
 export async function runSlots(options: SlotLoopOptions): Promise<void> {
   await Promise.all(options.slots.map((slot) => runSlot(slot, options)))
 }
@@ -55,7 +57,9 @@ async function runSlot(slot: Slot, options: SlotLoopOptions): Promise<void> {
       retryMs = FIRST_RETRY_MS
       // Only an answer ends a request: after a broken line the same id is asked again, in case the server had already leased.
       requestId = randomUUID()
-      if (lease !== null) await options.work(lease, slot)
+      if (lease === null) continue
+      await options.work(lease, slot)
+      if (options.once) return
     } catch (error) {
       if (stopping.aborted) return
       log.warn({ code: errorCode(error), slot: slot.index }, "no lease")

@@ -27,6 +27,7 @@ const ServerEnvironment = z
     GALLEY_MAX_RUNNING_JOBS: integerFromText(1, 1_000).default(4),
     GALLEY_JOB_TIMEOUT_SECONDS: integerFromText(10, 3_600).default(600),
     GALLEY_MODEL_IDLE_SECONDS: integerFromText(5, 3_600).default(120),
+    GALLEY_WEBHOOK_BODY_SECONDS: integerFromText(1, 60).default(10),
     GALLEY_SCHEDULED_WORK: z.enum(["0", "1"]).default("1"),
     GALLEY_KEEP_DELIVERIES_DAYS: integerFromText(4, 3_650).default(30),
     GALLEY_KEEP_RUNS_DAYS: integerFromText(1, 3_650).default(90),
@@ -67,6 +68,8 @@ export type ServerConfig = Readonly<{
   /** Newest first: the first seals, all open. */
   masterKeys: readonly Buffer[]
   workspace: Readonly<{ name: string; maxRunningJobs: number }>
+  /** Milliseconds within which a webhook's body must have come. */
+  webhookBodyMs: number
   /** Whether this server takes part in the work that the clock starts: reconciler, sums of usage, removal of old rows. */
   scheduledWork: boolean
   /** Days after which deliveries, ended jobs with their runs, and tasks that failed for good are removed. */
@@ -127,6 +130,7 @@ export function readServerConfig(environment: Readonly<Record<string, string | u
       jobTimeoutMs: env.GALLEY_JOB_TIMEOUT_SECONDS * 1_000,
       modelIdleTimeoutMs: env.GALLEY_MODEL_IDLE_SECONDS * 1_000,
     }),
+    webhookBodyMs: env.GALLEY_WEBHOOK_BODY_SECONDS * 1_000,
     scheduledWork: env.GALLEY_SCHEDULED_WORK === "1",
     retention: {
       deliveryDays: env.GALLEY_KEEP_DELIVERIES_DAYS,

@@ -4,6 +4,7 @@ import { errorCode, GalleyError } from "@galley/contract/errors"
 import { migrate } from "@galley/store/migrate"
 import { serve } from "@hono/node-server"
 import { type Logger, pino } from "pino"
+import { manageRunners } from "./command/manage-runners.ts"
 import { readServerConfig, type ServerConfig } from "./config.ts"
 import { openServer } from "./start/open-server.ts"
 
@@ -48,11 +49,12 @@ async function main(): Promise<number> {
   const log = pino({ level: config.logLevel, base: { process: "server" } })
   const stopping = new AbortController()
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => stopping.abort())
-  const command = process.argv[2] ?? "run"
+  const [command = "run", ...args] = process.argv.slice(2)
   try {
+    if (command === "runner") return await manageRunners(config, args)
     if (command === "migrate") await upgrade(config, log)
     else if (command === "run") await run(config, stopping.signal, log)
-    else throw new GalleyError("config_invalid", `there is no command ${command}; use run (the default) or migrate`)
+    else throw new GalleyError("config_invalid", `there is no command ${command}; use run (the default), migrate or runner`)
     return 0
   } catch (error) {
     log.fatal({ code: errorCode(error), err: error }, "the server cannot go on")

@@ -20,11 +20,14 @@ export const galleyErrorCodes = [
   "intake_store_unavailable",
   // requests
   "request_invalid",
+  "request_too_large",
   "not_found",
   "forbidden",
   "sign_in_required",
   "settings_invalid",
   "settings_conflict",
+  "runner_name_taken",
+  "runner_token_overlaps",
   // runner protocol
   "runner_unauthorized",
   "runner_paused",
@@ -44,6 +47,7 @@ export const galleyErrorCodes = [
   "cancelled_by_user",
   "head_superseded",
   "runner_lost",
+  "runner_removed",
   "attempts_exhausted",
   "job_timeout",
   // checkout

@@ -9,6 +9,7 @@
  * | job | one wanted review of one pull request at one head; its kind is pinned when queued |
  * | lease | a runner's time-limited right to work on a job; has a secret token and a fence |
  * | fence | number per pull request that grows with every lease; a result with a smaller one is refused |
+ * | runner | a name and a token by which processes lease jobs; of one workspace, or shared by all |
  * | run | one attempt at a job: usage, outcome, trace |
  * | engine | what reviews: `diff` or `dynamic` |
  * | gateway | per-job loopback server, the only address an engine can reach: model proxy, and for PR-Agent a GitHub shim |

@@ -46,6 +46,8 @@ export const defaultJobLimits: JobLimits = JobLimits.parse({})
 
 /** Bytes of one result body on the runner protocol. */
 export const MAX_RESULT_BYTES = MIB
+/** Bytes of a form or JSON body that a page is sent: a skill, every byte of it escaped, with room to spare. */
+export const MAX_PAGE_REQUEST_BYTES = 256 * KIB
 /** UTF-16 code units of a rendered comment; GitHub refuses 65,536. */
 export const MAX_COMMENT_CHARACTERS = 65_000
 /** UTF-8 bytes of a rendered comment: GitHub's API bound of 64 KiB, less room for the JSON around it. */

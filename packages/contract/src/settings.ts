@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { MAX_SKILL_BYTES } from "./limits.ts"
+import { isStorable } from "./storable-text.ts"
 
 export const ReviewKind = z.enum(["diff", "dynamic"])
 export type ReviewKind = z.infer<typeof ReviewKind>
@@ -10,7 +11,7 @@ export const DEFAULT_DYNAMIC_MODEL = "deepseek-v4.1-flash"
 /** Text of a review skill: at most 16 KiB of well-formed UTF-8, not blank, no NUL. */
 export const ReviewSkill = z
   .string()
-  .refine((text) => text.isWellFormed() && !text.includes("\0"), "the skill must be well-formed text without NUL")
+  .refine(isStorable, "the skill must be well-formed text without NUL")
   .refine((text) => text.trim() !== "", "the skill must not be blank; reset it to use the default")
   .refine((text) => new TextEncoder().encode(text).length <= MAX_SKILL_BYTES, `the skill is larger than ${MAX_SKILL_BYTES} bytes`)
 

@@ -1,14 +1,17 @@
 import { z } from "zod"
 
+/** Far above what all attempts of a job can spend, and low enough that sums over all runs fit their columns. */
+const Counter = z.int().min(0).max(1e12)
+
 /** What a run spent at the model, as counted by the gateway. `costUsd` is null when no price is known, never 0. */
 export const Usage = z.strictObject({
-  modelCalls: z.int().min(0),
-  inputTokens: z.int().min(0),
-  outputTokens: z.int().min(0),
-  toolCalls: z.int().min(0),
-  toolFiles: z.int().min(0),
-  toolResultBytes: z.int().min(0),
-  costUsd: z.number().min(0).nullable(),
+  modelCalls: Counter,
+  inputTokens: Counter,
+  outputTokens: Counter,
+  toolCalls: Counter,
+  toolFiles: Counter,
+  toolResultBytes: Counter,
+  costUsd: z.number().min(0).max(1e9).nullable(),
 })
 export type Usage = z.infer<typeof Usage>
 

@@ -1,18 +1,28 @@
 import { Sha } from "@galley/contract/sha"
+import { StorableText } from "@galley/contract/storable-text"
 import { z } from "zod"
 import type { GitHubCall } from "./github-app.ts"
 
-/** A pull request as GitHub spells it, in REST answers and in webhooks alike; only the fields that are used. */
+/** As wide as its column. */
+export const PullRequestNumber = z.int().positive().max(2_147_483_647)
+
+/** A moment that the database can hold, with its offset from UTC. */
+export const Time = z.iso.datetime({ offset: true }).refine((time) => Date.parse(time) > 0, "expected a time after 1970")
+
+/**
+ * A pull request as GitHub spells it, in REST answers and in webhooks alike; only the fields that are used. Title and description may hold
+ * what cannot be stored; who stores them replaces it.
+ */
 export const PullRequestJson = z.object({
-  number: z.int().positive(),
+  number: PullRequestNumber,
   title: z.string(),
   body: z.string().nullable(),
   state: z.enum(["open", "closed"]),
   draft: z.boolean().default(false),
-  updated_at: z.iso.datetime({ offset: true }),
-  user: z.object({ login: z.string(), type: z.string().default("User") }).nullable(),
-  head: z.object({ ref: z.string(), sha: Sha }),
-  base: z.object({ ref: z.string(), sha: Sha }),
+  updated_at: Time,
+  user: z.object({ login: StorableText, type: z.string().default("User") }).nullable(),
+  head: z.object({ ref: StorableText, sha: Sha }),
+  base: z.object({ ref: StorableText, sha: Sha }),
 })
 
 /** Title and body are untrusted text. */

@@ -1,26 +1,27 @@
 import { GalleyError } from "@galley/contract/errors"
+import { StorableText } from "@galley/contract/storable-text"
 import { z } from "zod"
-import { isBot, type PullRequest, PullRequestJson, pullRequestOf } from "./pull-request.ts"
+import { isBot, type PullRequest, PullRequestJson, PullRequestNumber, pullRequestOf, Time } from "./pull-request.ts"
 
 /*
  * Only the fields that are used. Payloads of GitHub Enterprise Server, of other versions and of repository webhooks lack many of the others,
- * so a strict schema would refuse real traffic.
+ * so a strict schema would refuse real traffic. What is stored must be storable: otherwise a delivery would be sent again for ever.
  */
 const Id = z.int().positive()
-const Account = z.object({ login: z.string(), id: Id, type: z.string().default("User") })
+const Account = z.object({ login: StorableText, id: Id, type: z.string().default("User") })
 const Repository = z.object({
   id: Id,
-  name: z.string(),
-  full_name: z.string(),
+  name: StorableText,
+  full_name: StorableText,
   private: z.boolean(),
   archived: z.boolean().default(false),
-  owner: z.object({ login: z.string() }),
+  owner: z.object({ login: StorableText }),
 })
-const ListedRepository = z.object({ id: Id, name: z.string(), full_name: z.string(), private: z.boolean() })
+const ListedRepository = z.object({ id: Id, name: StorableText, full_name: StorableText, private: z.boolean() })
 const Installation = z.object({ id: Id }).optional()
 
 const PullRequestPayload = z.object({
-  action: z.string(),
+  action: StorableText,
   installation: Installation,
   repository: Repository,
   changes: z.object({ base: z.unknown() }).partial().optional(),
@@ -28,24 +29,33 @@ const PullRequestPayload = z.object({
 })
 
 const CommentPayload = z.object({
-  action: z.string(),
+  action: StorableText,
   installation: Installation,
   repository: Repository,
-  issue: z.object({ number: Id, state: z.enum(["open", "closed"]), pull_request: z.unknown().optional() }),
+  issue: z.object({ number: PullRequestNumber, state: z.enum(["open", "closed"]), pull_request: z.unknown().optional() }),
   comment: z.object({ id: Id, body: z.string(), author_association: z.string(), user: Account.nullable() }),
 })
 
+/** Of the year 9999. */
+const LAST_SECOND = 253_402_300_799
 /** Written as seconds by some versions, as ISO text by others. */
 const InstallationTime = z
-  .union([z.number().transform((seconds) => seconds * 1_000), z.iso.datetime({ offset: true })])
+  .union([
+    z
+      .int()
+      .positive()
+      .max(LAST_SECOND)
+      .transform((seconds) => seconds * 1_000),
+    Time,
+  ])
   .transform((time) => new Date(time))
 
 const InstallationPayload = z.object({
-  action: z.string(),
+  action: StorableText,
   installation: z.object({
     id: Id,
-    account: z.object({ login: z.string(), id: Id }),
-    permissions: z.record(z.string(), z.string()).default({}),
+    account: z.object({ login: StorableText, id: Id }),
+    permissions: z.record(StorableText, StorableText).default({}),
     updated_at: InstallationTime.nullish(),
     suspended_at: z.unknown().optional(),
   }),
@@ -53,15 +63,15 @@ const InstallationPayload = z.object({
 })
 
 const InstallationRepositoriesPayload = z.object({
-  action: z.string(),
-  installation: z.object({ id: Id, account: z.object({ login: z.string(), id: Id }) }),
+  action: StorableText,
+  installation: z.object({ id: Id, account: z.object({ login: StorableText, id: Id }) }),
   repositories_added: z.array(ListedRepository),
   repositories_removed: z.array(z.object({ id: Id })),
 })
 
-const RepositoryPayload = z.object({ action: z.string(), installation: Installation, repository: Repository })
+const RepositoryPayload = z.object({ action: StorableText, installation: Installation, repository: Repository })
 
-const OtherPayload = z.object({ action: z.string().optional(), installation: Installation, repository: z.object({ id: Id }).optional() })
+const OtherPayload = z.object({ action: StorableText.optional(), installation: Installation, repository: z.object({ id: Id }).optional() })
 
 export type WebhookRepository = Readonly<{ id: number; owner: string; name: string; private: boolean }>
 /** One delivery, reduced to what decisions need. `installationId` is null for repository webhooks, which carry none. */

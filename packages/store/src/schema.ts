@@ -169,6 +169,13 @@ export const runners = pgTable("runners", {
   paused: boolean().notNull().default(false),
   lastSeenAt: at("last_seen_at"),
   createdAt: at("created_at").notNull().defaultNow(),
+  previousTokenHash: bytes("previous_token_hash"),
+  previousTokenUntil: at("previous_token_until"),
+  previousTokenUsedAt: at("previous_token_used_at"),
+  pausedNote: text("paused_note").notNull().default(""),
+  pausedBy: text("paused_by"),
+  pausedAt: at("paused_at"),
+  removedAt: at("removed_at"),
 })
 
 export const reviewJobs = pgTable("review_jobs", {

@@ -5,6 +5,7 @@ import type { TransactionSql } from "postgres"
 export const taskQueues = {
   publishComment: "publish-comment",
   reactToCommand: "react-to-command",
+  refreshPullRequest: "refresh-pull-request",
   resolveCommandHead: "resolve-command-head",
   syncInstallation: "sync-installation",
 } as const
@@ -42,6 +43,11 @@ const queueOptions = {
   deadLetter: deadTaskQueue,
 }
 
+/** Queues of which tasks with the same data that wait are one. One that is under way is no longer one of them: it may have looked too early. */
+const coalescedQueues: ReadonlySet<TaskQueue> = new Set([taskQueues.refreshPullRequest])
+/** Such a queue holds one waiting task for each key. */
+const keyOf = (queue: TaskQueue, data: TaskData) => (coalescedQueues.has(queue) ? { singletonKey: JSON.stringify(data) } : {})
+
 const scheduledQueueOptions = { retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 3_600 }
 
 /** A pg-boss with its own small pool; a long task must not hold a connection of the hot paths. */
@@ -63,7 +69,7 @@ export async function createTaskQueues(boss: PgBoss): Promise<void> {
   if (!existing.has(deadTaskQueue)) await boss.createQueue(deadTaskQueue)
   for (const name of Object.values(taskQueues)) {
     if (existing.has(name)) await boss.updateQueue(name, queueOptions)
-    else await boss.createQueue(name, queueOptions)
+    else await boss.createQueue(name, { ...queueOptions, policy: coalescedQueues.has(name) ? "short" : "standard" })
   }
   for (const name of Object.values(scheduledQueues)) {
     if (existing.has(name)) await boss.updateQueue(name, scheduledQueueOptions)
@@ -80,7 +86,7 @@ export async function sendTask(
   data: TaskData,
   options: TaskOptions = {},
 ): Promise<void> {
-  await boss.send(queue, data, { ...options, db: within(sql) })
+  await boss.send(queue, data, { ...options, ...keyOf(queue, data), db: within(sql) })
 }
 
 /** Stores several tasks in one statement of the caller's transaction. */
@@ -103,5 +109,5 @@ function within(sql: TransactionSql) {
 
 /** Stores a task outside any transaction, to run in `delaySeconds` at the earliest: what nothing else has to commit with. */
 export async function queueTask({ boss }: { boss: PgBoss }, queue: TaskQueue, data: TaskData, delaySeconds = 0): Promise<void> {
-  await boss.send(queue, data, { startAfter: delaySeconds })
+  await boss.send(queue, data, { startAfter: delaySeconds, ...keyOf(queue, data) })
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises"
 import type { Sql } from "postgres"
 
 /** Payload: milliseconds until the job is due. */
@@ -12,9 +13,12 @@ export interface Notifier {
   idle(): Promise<void>
 }
 
+/** A hint after a quiet time goes out at once; those that follow it wait so long and go together, because each NOTIFY costs a commit. */
+const GATHER_MS = 20
+
 /**
- * Coalesces: at most one NOTIFY under way, and equal payloads that come meanwhile go out once. NOTIFY takes a database-wide lock at
- * commit, so it is never sent inside the transaction that caused it.
+ * Coalesces: at most one NOTIFY under way or just sent, and equal payloads that come meanwhile go out once. NOTIFY takes a database-wide
+ * lock at commit, so it is never sent inside the transaction that caused it.
  */
 export function createNotifier(sql: Sql, channel: string, onError: (error: unknown) => void): Notifier {
   const pending = new Set<string>()
@@ -29,6 +33,7 @@ export function createNotifier(sql: Sql, channel: string, onError: (error: unkno
       } catch (error) {
         onError(error)
       }
+      await delay(GATHER_MS)
     }
     sending = null
   }

@@ -1,5 +1,6 @@
-import type { WebhookEvent } from "@galley/github/webhook-event"
+import type { EventOf, WebhookEvent } from "@galley/github/webhook-event"
 import type { IntakeProject, IntakeTarget } from "@galley/store/intake/read-target"
+import { requestRefresh } from "@galley/store/intake/request-refresh"
 import type { DecidedDelivery } from "@galley/store/intake/take-delivery"
 import type { DeliveryVerdict } from "@galley/store/intake/with-intake"
 import { taskQueues } from "@galley/store/tasks"
@@ -31,8 +32,8 @@ export function decideStep(event: WebhookEvent, target: IntakeTarget, webUrl: st
 export const needsPullRequest = (event: WebhookEvent) => event.type === "pull_request" && event.action === "reopened"
 
 /**
- * Decides on a delivery for which `decideStep` had no step, and applies the decision in the delivery's own transaction. The verdict is stored
- * with the delivery.
+ * Decides on a delivery for which `decideStep` had no step, or whose pull request is known in another state of the same second, and applies
+ * the decision in the delivery's own transaction. The verdict is stored with the delivery.
  */
 export async function applyDecision(
   context: ServerContext,
@@ -42,6 +43,7 @@ export async function applyDecision(
   target: IntakeTarget,
 ): Promise<DeliveryVerdict> {
   const decision = decideDelivery(event, factsOf(target))
+  if (event.type === "pull_request" && target.project !== null) return askGitHub(tx, event, target.project)
   switch (decision.action) {
     case "ignore":
       return { outcome: "ignored", reason: decision.reason }
@@ -53,7 +55,7 @@ export async function applyDecision(
       return applyRepositoryEvent(context, tx, decision.event, decision.project)
     case "enqueue":
     case "cancel":
-      throw new Error("what an event says of a pull request is a step")
+      throw new Error("an event of a pull request has a project here")
   }
 }
 
@@ -63,6 +65,13 @@ const factsOf = ({ installation, project, pullRequest }: IntakeTarget): Delivery
   project,
   pullRequest,
 })
+
+/** Which state came later, GitHub alone can tell. */
+async function askGitHub(tx: Transaction, { pullRequest }: EventOf<"pull_request">, project: IntakeProject): Promise<DeliveryVerdict> {
+  const { number, updatedAt } = pullRequest
+  await requestRefresh(tx, { workspaceId: project.workspaceId, projectId: project.id, number, updatedAt: new Date(updatedAt) })
+  return { outcome: "accepted", reason: "same_second" }
+}
 
 async function sendCommand(tx: Transaction, { event, project }: Decision<"resolve_command">, deliveryId: string): Promise<DeliveryVerdict> {
   const { number, commentId, author } = event

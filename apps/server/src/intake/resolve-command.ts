@@ -1,18 +1,17 @@
-import { errorCode, type GalleyErrorCode } from "@galley/contract/errors"
 import type { ProjectSettings } from "@galley/contract/settings"
-import { finalFaults } from "@galley/github/final-faults"
-import { type PullRequest, readPullRequest } from "@galley/github/pull-request"
-import { settleDelivery } from "@galley/store/intake/settle-delivery"
+import type { PullRequest } from "@galley/github/pull-request"
+import { requestRefresh } from "@galley/store/intake/request-refresh"
 import { upsertPullRequest } from "@galley/store/intake/upsert-pull-request"
 import type { DeliveryVerdict } from "@galley/store/intake/with-intake"
 import { withProject } from "@galley/store/intake/with-project"
-import { getProjectAddress, type ProjectAddress } from "@galley/store/projects/get-project-address"
 import { enqueueJob } from "@galley/store/queue/enqueue-job"
 import { URGENT_PRIORITY } from "@galley/store/queue/job"
+import { taskQueues } from "@galley/store/tasks"
+import type { Transaction } from "@galley/store/transaction"
 import { z } from "zod"
 import type { ServerContext } from "../context.ts"
 import type { IgnoreReason } from "./decide-delivery.ts"
-import { pullRequestSnapshot } from "./pull-request-snapshot.ts"
+import { readPullRequestNow } from "./read-pull-request-now.ts"
 
 /** A `/review` comment whose pull request has still to be read: comment payloads carry no head. */
 export const CommandTask = z.object({
@@ -24,6 +23,9 @@ export const CommandTask = z.object({
   deliveryId: z.uuid(),
 })
 export type CommandTask = z.infer<typeof CommandTask>
+
+/** After the look that is asked for first. */
+const AGAIN_SECONDS = 3
 
 /** Why a command leads to no review, or null. Pure. A member who asks may have a bot's pull request reviewed. */
 export function commandObstacle(pull: Pick<PullRequest, "open" | "draft">, settings: ProjectSettings): IgnoreReason | null {
@@ -38,17 +40,12 @@ export function commandObstacle(pull: Pick<PullRequest, "open" | "draft">, setti
  */
 export async function resolveCommand(context: ServerContext, command: CommandTask): Promise<void> {
   const { store, hostId } = context
-  const project = await getProjectAddress(store, command.workspaceId, command.projectId)
-  if (project === null) {
-    await settleDelivery(store, { ...command, hostId }, { outcome: "ignored", reason: "repository_gone" })
-    return
-  }
-  const pull = await readCommanded(context, project, command.number)
+  const now = await readPullRequestNow(context, command)
   await withProject(store, { ...command, hostId }, async (tx, { id, workspaceId, settings }): Promise<DeliveryVerdict> => {
-    if ("fault" in pull) return { outcome: "ignored", reason: pull.fault }
-    const snapshot = pullRequestSnapshot(pull, `${context.config.github.webUrl}/${project.owner}/${project.name}`)
+    if ("fault" in now) return { outcome: "ignored", reason: now.fault }
     // An event that came during the read may know the pull request better than the read.
-    const stored = await upsertPullRequest(tx, { id, workspaceId }, snapshot)
+    const stored = await upsertPullRequest(tx, { id, workspaceId }, now.snapshot)
+    if (stored.snapshot === "tied") return askAgain(tx, command, stored.updatedAt)
     const obstacle = commandObstacle(stored, settings)
     if (obstacle !== null) return { outcome: "ignored", reason: obstacle }
     const job = await enqueueJob(tx, {
@@ -67,17 +64,9 @@ export async function resolveCommand(context: ServerContext, command: CommandTas
   })
 }
 
-/** The pull request now, or why it can never be read. */
-async function readCommanded(
-  context: ServerContext,
-  project: ProjectAddress,
-  number: number,
-): Promise<PullRequest | { fault: GalleyErrorCode }> {
-  const call = context.github.forRepository(project.githubInstallationId, project.githubRepositoryId)
-  try {
-    return await readPullRequest(call, { owner: project.owner, repository: project.name, number })
-  } catch (error) {
-    if (!finalFaults.has(errorCode(error))) throw error
-    return { fault: errorCode(error) }
-  }
+/** An event of that second told something else: the command waits for what a look at GitHub after that second finds. */
+async function askAgain(tx: Transaction, command: CommandTask, updatedAt: Date): Promise<DeliveryVerdict> {
+  await requestRefresh(tx, { ...command, updatedAt })
+  await tx.sendTask(taskQueues.resolveCommandHead, command, { startAfter: AGAIN_SECONDS })
+  return { outcome: "accepted", reason: "command" }
 }

@@ -10,7 +10,6 @@ import { withinTime } from "../http/within-time.ts"
 import { applyDecision, decideStep, needsPullRequest } from "./apply-decision.ts"
 import { readBody } from "./read-body.ts"
 
-const BODY_TIMEOUT_MS = 10_000
 /** GitHub waits ten seconds; a frozen database must be told to it well before. */
 const STORE_TIMEOUT_MS = 4_500
 
@@ -51,7 +50,7 @@ export function webhookRoute(context: ServerContext): Hono {
   const intake = openIntake(context.store)
   return new Hono().post("/webhooks/github", async (c) => {
     try {
-      const body = await readBody(c.req.raw, MAX_WEBHOOK_BYTES, BODY_TIMEOUT_MS)
+      const body = await readBody(c.req.raw, MAX_WEBHOOK_BYTES, context.config.webhookBodyMs)
       if (!verifySignature(body, c.req.header("x-hub-signature-256"), context.config.github.webhookSecrets)) {
         throw new GalleyError("webhook_signature_invalid", "the signature does not match the body")
       }

@@ -1,19 +1,15 @@
 import type { ReviewKind } from "@galley/contract/settings"
 import type { RunnerSummary } from "@galley/store/runners/list-runners"
+import { isSeen, provenNow } from "./runner-standing.ts"
 import { kindNames } from "./words.ts"
 
 /** A job that is due gets so long before the pages ask why nobody takes it. */
 const PATIENCE_MS = 60_000
-/** A runner polls every 25 s at the slowest; after three misses it counts as gone. */
-const SEEN_WITHIN_MS = 90_000
 
 type Runner = Pick<RunnerSummary, "paused" | "lastSeenAt" | "capabilities">
 
-function offers(runner: Runner, kind: ReviewKind, now: Date): boolean {
-  const seen = runner.lastSeenAt !== null && now.getTime() - runner.lastSeenAt.getTime() < SEEN_WITHIN_MS
-  const proven = runner.capabilities.some((capability) => capability.kind === kind && new Date(capability.expiresAt) > now)
-  return seen && !runner.paused && proven
-}
+const offers = (runner: Runner, kind: ReviewKind, now: Date): boolean =>
+  !runner.paused && isSeen(runner, now) && provenNow(runner, now).some((capability) => capability.kind === kind)
 
 /** Why a waiting job is not taken: said once it is due for a minute and no live runner proved its kind; else null. Pure. */
 export function noRunnerFor(job: { kind: ReviewKind; runAfter: Date }, runners: readonly Runner[], now: Date): string | null {

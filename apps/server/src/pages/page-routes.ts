@@ -1,5 +1,7 @@
 import { GalleyError } from "@galley/contract/errors"
+import { MAX_PAGE_REQUEST_BYTES } from "@galley/contract/limits"
 import { Hono } from "hono"
+import { bodyLimit } from "hono/body-limit"
 import { NONCE, secureHeaders } from "hono/secure-headers"
 import { findUser, findWorkspace } from "./access/require-access.ts"
 import { requireSameOrigin } from "./access/require-same-origin.ts"
@@ -10,6 +12,7 @@ import { deliveryRoutes } from "./routes/delivery-routes.ts"
 import { projectRoutes } from "./routes/project-routes.tsx"
 import { pullRequestRoutes } from "./routes/pull-request-routes.tsx"
 import { runRoutes } from "./routes/run-routes.tsx"
+import { runnerRoutes } from "./routes/runner-routes.tsx"
 import { settingsRoutes } from "./routes/settings-routes.tsx"
 import { signInRoutes } from "./routes/sign-in-routes.tsx"
 
@@ -27,6 +30,10 @@ const contentSecurityPolicy = {
   baseUri: ["'none'"],
 }
 
+const tooLarge = () => {
+  throw new GalleyError("request_too_large", `the body is larger than ${MAX_PAGE_REQUEST_BYTES} bytes`)
+}
+
 /** The pages for people, and the same in JSON (`shapes.ts`). */
 export function pageRoutes(parts: PageParts): Hono<PageEnv> {
   const { context } = parts
@@ -38,6 +45,7 @@ export function pageRoutes(parts: PageParts): Hono<PageEnv> {
       c.header("Cache-Control", "no-store")
       await next()
     })
+    app.use(path, bodyLimit({ maxSize: MAX_PAGE_REQUEST_BYTES, onError: tooLarge }))
     app.use(path, requireSameOrigin(context.config.publicUrl), findUser(context))
   }
   app.use("/w/:slug/*", findWorkspace(context))
@@ -47,6 +55,7 @@ export function pageRoutes(parts: PageParts): Hono<PageEnv> {
   app.route("/", settingsRoutes(parts))
   app.route("/", pullRequestRoutes(parts))
   app.route("/", runRoutes(parts))
+  app.route("/", runnerRoutes(parts))
   app.route("/", deliveryRoutes(parts))
   for (const path of PAGE_PATHS) {
     app.all(path, () => {

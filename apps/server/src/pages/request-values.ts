@@ -28,7 +28,16 @@ export async function readJsonBody<T extends z.ZodType>(c: Context, schema: T): 
   const body: unknown = await c.req.json().catch((cause: unknown) => {
     throw new GalleyError("request_invalid", "the body is not JSON", { cause })
   })
-  const parsed = schema.safeParse(body)
+  return parse(schema, body)
+}
+
+/** The fields of a submitted form; no form has no fields. Throws `request_invalid` with the field. */
+export async function readForm<T extends z.ZodType>(c: Context, schema: T): Promise<z.infer<T>> {
+  return parse(schema, await c.req.parseBody())
+}
+
+function parse<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
+  const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
   throw new GalleyError("request_invalid", issue?.message ?? "the body is not valid", { details: { field: issue?.path.join(".") ?? "" } })

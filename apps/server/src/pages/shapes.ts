@@ -1,6 +1,6 @@
 import { Coverage } from "@galley/contract/coverage"
 import { Finding } from "@galley/contract/finding"
-import { RunTrace } from "@galley/contract/protocol"
+import { Capability, RunTrace } from "@galley/contract/protocol"
 import { ProjectSettings, ReviewKind } from "@galley/contract/settings"
 import { Sha } from "@galley/contract/sha"
 import { Usage } from "@galley/contract/usage"
@@ -18,6 +18,7 @@ import { z } from "zod"
  * | POST /w/:slug/projects/:id/pulls/:number/review | 202 `ReviewQueuedAnswer` |
  * | GET /w/:slug/runs, ?project=:id | 200 `RunsAnswer`, newest first, at most 50 |
  * | GET /w/:slug/runs/:id | 200 `RunAnswer` |
+ * | GET /w/:slug/runners | 200 `RunnersAnswer` |
  *
  * Errors are `{ error: { code, message, field? } }`. A request that changes something needs the server's own `Origin`.
  */
@@ -87,6 +88,25 @@ export const RunAnswer = z.strictObject({
     findingList: z.array(Finding),
   }),
 })
+export const RunnerShape = z.strictObject({
+  id: z.uuid(),
+  name: z.string(),
+  /** Works for every workspace. */
+  shared: z.boolean(),
+  /** As the process calls itself; null before its first poll, as the version. */
+  reportedName: z.string().nullable(),
+  version: z.string().nullable(),
+  /** What it last proved, run out or not. */
+  capabilities: z.array(Capability),
+  paused: z.strictObject({ note: z.string(), by: z.string().nullable(), at: Time.nullable() }).nullable(),
+  lastSeenAt: Time.nullable(),
+  /** When its old token ends; null when it has one token. */
+  oldTokenUntil: Time.nullable(),
+  /** Leases of this workspace that it holds. */
+  running: z.int(),
+})
+export type RunnerShape = z.infer<typeof RunnerShape>
+export const RunnersAnswer = z.strictObject({ runners: z.array(RunnerShape) })
 export const SettingsRequest = z.strictObject({ version: z.int().min(1), changes: z.record(z.string(), z.unknown()) })
 export type SettingsRequest = z.infer<typeof SettingsRequest>
 export const SettingsAnswer = z.strictObject({ settings: ProjectSettings, version: z.int() })

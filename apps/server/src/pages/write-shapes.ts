@@ -1,10 +1,11 @@
 import { noUsage } from "@galley/contract/usage"
 import type { Project } from "@galley/store/projects/project"
 import type { PullRequestOverview } from "@galley/store/pull-requests/pull-request-overview"
+import type { RunnerSummary } from "@galley/store/runners/list-runners"
 import type { RunDetail } from "@galley/store/runs/get-run"
 import type { RunSummary } from "@galley/store/runs/run-summary"
 import type { z } from "zod"
-import type { ProjectShape, PullRequestShape, RunAnswer, RunShape } from "./shapes.ts"
+import type { ProjectShape, PullRequestShape, RunAnswer, RunnerShape, RunShape } from "./shapes.ts"
 
 export function projectShape({ id, owner, name, settings, settingsVersion }: Project): ProjectShape {
   return { id, owner, name, settings, settingsVersion }
@@ -53,5 +54,22 @@ export function runAnswer(detail: RunDetail): z.infer<typeof RunAnswer> {
       trace: result?.trace ?? null,
       findingList: result?.findings ?? [],
     },
+  }
+}
+
+export function runnerShape(runner: RunnerSummary): RunnerShape {
+  const { id, name, workspaceId, reportedName, version, capabilities, running } = runner
+  const until = runner.previousTokenUntil
+  return {
+    id,
+    name,
+    shared: workspaceId === null,
+    reportedName,
+    version,
+    capabilities,
+    paused: runner.paused ? { note: runner.pausedNote, by: runner.pausedBy, at: runner.pausedAt?.toISOString() ?? null } : null,
+    lastSeenAt: runner.lastSeenAt?.toISOString() ?? null,
+    oldTokenUntil: until !== null && until > new Date() ? until.toISOString() : null,
+    running,
   }
 }

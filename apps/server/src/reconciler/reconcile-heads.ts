@@ -1,6 +1,7 @@
 import { errorCode } from "@galley/contract/errors"
 import { finalFaults } from "@galley/github/final-faults"
 import { listOpenPullRequests, type OpenPullRequest } from "@galley/github/open-pull-requests"
+import { requestRefresh } from "@galley/store/intake/request-refresh"
 import { upsertPullRequest } from "@galley/store/intake/upsert-pull-request"
 import { enqueueJob } from "@galley/store/queue/enqueue-job"
 import { AUTOMATIC_PRIORITY } from "@galley/store/queue/job"
@@ -78,8 +79,9 @@ async function queueIfMissed({ store, log }: ServerContext, project: ProjectScan
   const jobId = await withLiveProject(store, project, async (tx, { settings, activatedAt }) => {
     const snapshot = pullRequestSnapshot(pull, project.webUrl)
     const stored = await upsertPullRequest(tx, { id: project.projectId, workspaceId: project.workspaceId }, snapshot)
-    // An event came while the page was read, and knows better.
-    if (!stored.isNewest) return null
+    // An event came while the page was read, and knows better; or GitHub has to say what holds.
+    if (stored.snapshot === "tied") await requestRefresh(tx, { ...project, number: pull.number, updatedAt: stored.updatedAt })
+    if (stored.snapshot !== "stored") return null
     // Again, now that the pull request is locked: another server may have queued it.
     const facts = (await findHeadFacts(tx.sql, project.projectId, [pull])).get(pull.number) ?? unknownHead
     const decision = decideOpenHead(pull, settings, facts, activatedAt)

@@ -27,9 +27,10 @@ export async function grantLease(context: ServerContext, claimed: ClaimedLease):
   const { installation, project, pullRequest } = claimed
   const call = context.github.forRepository(installation.githubInstallationId, project.githubRepositoryId)
   const botLogin = await context.github.botLogin()
-  const { current } = await findSummary(call, addressOf(claimed), botLogin, claimed.commentId)
-  const model = await modelOf(context, claimed)
-  await recordRunModel(context.store, claimed.leaseId, model)
+  const [{ current }, model] = await Promise.all([
+    findSummary(call, addressOf(claimed), botLogin, claimed.commentId),
+    recordModel(context, claimed),
+  ])
   return {
     leaseId: claimed.leaseId,
     leaseToken: claimed.leaseToken,
@@ -77,6 +78,12 @@ export async function grantCredentials(context: ServerContext, facts: LeaseFacts
     modelOf(context, facts).then((model) => resolveModel(context.store, facts.workspaceId, model)),
   ])
   return { githubToken, model }
+}
+
+async function recordModel(context: ServerContext, facts: LeaseFacts): Promise<string> {
+  const model = await modelOf(context, facts)
+  await recordRunModel(context.store, facts.leaseId, model)
+  return model
 }
 
 /** The logical model of a job: a project chooses it for Dynamic Review, its workspace for Diff Review. */

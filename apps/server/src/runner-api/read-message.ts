@@ -1,4 +1,5 @@
 import { GalleyError } from "@galley/contract/errors"
+import { isStorable } from "@galley/contract/storable-text"
 import type { Context } from "hono"
 import type { z } from "zod"
 
@@ -8,8 +9,7 @@ const refused = (message: string, field: string, options: ErrorOptions = {}) =>
 /** PostgreSQL stores neither NUL nor half a surrogate pair: told here, not found out when the result is stored. */
 function storable(field: string, value: unknown): unknown {
   for (const text of [field, value]) {
-    if (typeof text === "string" && (text.includes("\0") || !text.isWellFormed()))
-      throw refused("text must be well-formed, without NUL", field)
+    if (typeof text === "string" && !isStorable(text)) throw refused("text must be well-formed, without NUL", field)
   }
   return value
 }

@@ -12,7 +12,7 @@ import { bodyLimit } from "hono/body-limit"
 import type { ServerContext } from "../context.ts"
 import { requireLeaseProof, requireRunner } from "./authenticate.ts"
 import { checkFence, checkResult } from "./check-result.ts"
-import { checkRunnerVersion } from "./check-runner-version.ts"
+import { checkRunnerVersion, isRunnerTooOld } from "./check-runner-version.ts"
 import { endAttempt } from "./end-attempt.ts"
 import { endBeforeStart } from "./end-before-start.ts"
 import { grantCredentials, grantLease } from "./grant-lease.ts"
@@ -57,8 +57,10 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
   app.post("/leases", async (c) => {
     const runner = await requireRunner(context, c)
     const request = await readMessage(c, LeaseRequest)
-    checkRunnerVersion(request.runnerVersion)
-    await touchRunner(store, runner.id, { name: request.runnerName, version: request.runnerVersion, capabilities: request.capabilities })
+    const { runnerName: name, runnerVersion: version } = request
+    // Seen also when it is refused: the pages then tell its version. What it proved counts for nothing until it is updated.
+    await touchRunner(store, runner, { name, version, capabilities: isRunnerTooOld(version) ? [] : request.capabilities })
+    checkRunnerVersion(version)
     if (runner.paused) throw new GalleyError("runner_paused", "an operator paused this runner")
     const claim = {
       requestId: request.requestId,

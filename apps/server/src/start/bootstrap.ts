@@ -3,11 +3,13 @@ import type { GitHubApp } from "@galley/github/github-app"
 import type { Store } from "@galley/store/database"
 import { bootstrapWorkspace } from "@galley/store/workspaces/bootstrap-workspace"
 import type { ServerConfig } from "../config.ts"
+import { ENVIRONMENT_RUNNER } from "../runners/runner-fields.ts"
 
 /** The user behind the demo login. GitHub's own ids are positive, so this one meets nobody's. */
 export const DEMO_USER = { githubUserId: -1, login: "demo", name: "Demo", avatarUrl: null }
 
-const slugOf = (name: string) =>
+/** How a workspace of this name is written in addresses. Pure. */
+export const slugOf = (name: string): string =>
   name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
@@ -55,7 +57,7 @@ export async function bootstrap(
       })),
       defaultModel: model.logicalName,
     },
-    runner: { name: "default", token: config.runnerToken },
+    runner: { name: ENVIRONMENT_RUNNER, token: config.runnerToken },
     ...(config.demoLogin ? { owner: DEMO_USER } : {}),
   })
   if (made.hostId === null) throw new Error("a host was given, so it has an id")

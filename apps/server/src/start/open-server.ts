@@ -12,7 +12,7 @@ import { openLeaseDesk } from "../runner-api/lease-desk.ts"
 import { workSchedules } from "../tasks/work-schedules.ts"
 import { type TaskWork, workTasks } from "../tasks/work-tasks.ts"
 import { bootstrap } from "./bootstrap.ts"
-import { keyRingOf } from "./key-ring.ts"
+import { assertKeysKnown, keyRingOf } from "./key-ring.ts"
 
 /** A server that works but does not listen yet. */
 export type OpenServer = Readonly<{
@@ -29,7 +29,7 @@ const GITHUB_TIMEOUT_MS = 15_000
 /**
  * Opens everything a server works with, from nothing but its configuration.
  *
- * @throws `schema_too_old` for a database that has to be migrated first, and the codes of `githubFault` when the App cannot be read
+ * @throws `schema_too_old` for a database that has to be migrated first, `config_invalid` when another master key sealed it, and the codes of `githubFault` when the App cannot be read
  */
 export async function openServer(config: ServerConfig, log: Logger): Promise<OpenServer> {
   const migrations = config.migrationsDirectory === undefined ? {} : { directory: config.migrationsDirectory }
@@ -44,6 +44,7 @@ export async function openServer(config: ServerConfig, log: Logger): Promise<Ope
     onTask: (queue) => work?.wake(queue),
   })
   try {
+    await assertKeysKnown(store)
     const github = connectGitHubApp({ ...config.github, userAgent: "galley", timeoutMs: GITHUB_TIMEOUT_MS })
     const made = await bootstrap(store, config, github)
     const context: ServerContext = { config, store, github, log, ...made }

@@ -1,9 +1,11 @@
 import { type GalleyErrorCode, galleyErrorCodes } from "@galley/contract/errors"
 import { settleDelivery } from "@galley/store/intake/settle-delivery"
+import { settleTiedDeliveries } from "@galley/store/intake/settle-tied-deliveries"
 import { failPublication } from "@galley/store/queue/fail-publication"
 import { taskQueues } from "@galley/store/tasks"
 import { z } from "zod"
 import type { ServerContext } from "../context.ts"
+import { RefreshTask } from "../intake/refresh-pull-request.ts"
 import { CommandTask } from "../intake/resolve-command.ts"
 
 export const PublishTask = z.object({ workspaceId: z.uuid(), jobId: z.uuid() })
@@ -23,7 +25,8 @@ const codeOf = (fault: unknown): GalleyErrorCode => StoredFault.safeParse(fault)
 
 /**
  * Ends what a task left behind that failed for about a day. A job that is never published would keep its pull request busy for ever: it fails
- * with the code of the last fault, its result stays on the pages and the last good comment on GitHub. A command's delivery says the same code.
+ * with the code of the last fault, its result stays on the pages and the last good comment on GitHub. The delivery of a command,
+ * and one that GitHub was asked about, say the same code.
  */
 export async function endDeadTask({ store, hostId, log }: ServerContext, { queue, data, fault }: DeadTask): Promise<void> {
   const code = codeOf(fault)
@@ -35,5 +38,9 @@ export async function endDeadTask({ store, hostId, log }: ServerContext, { queue
     const { deliveryId } = CommandTask.parse(data)
     await settleDelivery(store, { hostId, deliveryId }, { outcome: "ignored", reason: code })
     log.error({ queue, code, deliveryId }, "task given up")
+  } else if (queue === taskQueues.refreshPullRequest) {
+    const { projectId, number } = RefreshTask.parse(data)
+    await settleTiedDeliveries(store, { projectId, number }, { outcome: "ignored", reason: code })
+    log.error({ queue, code, projectId, number }, "task given up")
   } else log.error({ queue, code }, "task given up")
 }

@@ -4,6 +4,7 @@ import { deadTaskQueue, queueTask, type TaskData, type TaskQueue, taskQueues } f
 import { z } from "zod"
 import type { ServerContext } from "../context.ts"
 import { reactToCommand } from "../intake/react-to-command.ts"
+import { RefreshTask, refreshPullRequest } from "../intake/refresh-pull-request.ts"
 import { CommandTask, resolveCommand } from "../intake/resolve-command.ts"
 import { publishComment } from "../publication/publish-comment.ts"
 import { endDeadTask, PublishTask } from "./end-dead-task.ts"
@@ -46,6 +47,7 @@ export async function workTasks(context: ServerContext): Promise<TaskWork> {
   await handle(taskQueues.publishComment, PublishTask, ({ workspaceId, jobId }) => publishComment(context, workspaceId, jobId))
   await handle(taskQueues.resolveCommandHead, CommandTask, (task) => resolveCommand(context, task))
   await handle(taskQueues.reactToCommand, CommandTask, (task) => reactToCommand(context, task))
+  await handle(taskQueues.refreshPullRequest, RefreshTask, (task) => refreshPullRequest(context, task))
   await handle(taskQueues.syncInstallation, SyncTask, () => syncInstallations(context))
   await boss.work(deadTaskQueue, { pollingIntervalSeconds: DEAD_POLL_SECONDS, includeMetadata: true }, async ([task]) => {
     if (task !== undefined) await endDeadTask(context, { queue: task.sourceName, data: task.data, fault: task.sourceOutput })

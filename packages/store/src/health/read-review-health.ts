@@ -47,7 +47,11 @@ export async function readReviewHealth({ sql }: Store): Promise<ReviewHealth> {
     with offered as (
       select distinct r.workspace_id, c ->> 'kind' as kind
       from runners r cross join jsonb_array_elements(r.capabilities) c
-      where not r.paused and r.last_seen_at > clock_timestamp() - ${RUNNER_SEEN_SECONDS} * interval '1 second'
+      where not r.paused and r.removed_at is null
+        -- One whose slots are all busy polls no more; its leases say that it lives.
+        and (r.last_seen_at > clock_timestamp() - ${RUNNER_SEEN_SECONDS} * interval '1 second' or exists (
+          select from review_jobs b join review_runs u on u.id = b.run_id
+          where b.state = 'running' and b.lease_expires_at > clock_timestamp() and u.runner_id = r.id))
         and (c ->> 'expiresAt')::timestamptz > clock_timestamp()
     ), due as (
       select j.workspace_id, j.review_kind as kind, min(j.run_after) as at from review_jobs j

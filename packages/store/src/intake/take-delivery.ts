@@ -26,8 +26,8 @@ export interface Intake {
   /**
    * Applies what `decide` (pure) makes of the delivery's target, with one commit that other deliveries of the moment share. The target is
    * remembered from an earlier delivery or read now; if installation or project changed since, nothing is done and `decide` is asked again,
-   * so that a decision is never applied to a state it was not made for. When it throws, nothing is left behind. Null when `decide` says so:
-   * the delivery needs `withIntake`.
+   * so that a decision is never applied to a state it was not made for. When it throws, nothing is left behind. Null when `decide` says so,
+   * or when another state of the same second is known and only GitHub can tell which is the later one: the delivery needs `withIntake`.
    *
    * @param needsPullRequest whether `decide` looks at `target.pullRequest`, which is not remembered and null otherwise
    */
@@ -48,7 +48,7 @@ export function openIntake(store: Store): Intake {
   const apply = createBatcher<ReturnType<typeof requestOf>, AppliedRow>(
     (requests) => sql<AppliedRow[]>`
       select outcome, reason, job_id as "jobId", delay_ms as "delayMs"
-      from take_deliveries(${sql.json(requests.map((request, place) => ({ ...request, place })))}) order by place`,
+      from take_ordered_deliveries(${sql.json(requests.map((request, place) => ({ ...request, place })))}) order by place`,
     ({ project_id, pull_request_number, delivery_id }) => (project_id === null ? delivery_id : `${project_id} ${pull_request_number}`),
   )
   // Never trusted: the database compares versions before it does anything.
@@ -72,6 +72,7 @@ export function openIntake(store: Store): Intake {
           known.delete(place)
           continue
         }
+        if (row.outcome === "tied") return null
         if (row.outcome !== "queued") return { duplicate: false, outcome: row.outcome, reason: row.reason }
         wakeJobs(store, row.delayMs)
         return { duplicate: false, outcome: row.outcome, reason: row.reason, jobId: row.jobId }
@@ -81,7 +82,7 @@ export function openIntake(store: Store): Intake {
 }
 
 interface AppliedRow {
-  outcome: DeliveryVerdict["outcome"] | "duplicate" | "changed"
+  outcome: DeliveryVerdict["outcome"] | "duplicate" | "changed" | "tied"
   reason: string | null
   /** With `delayMs`, of a queued delivery alone. */
   jobId: string

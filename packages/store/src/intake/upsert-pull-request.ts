@@ -27,21 +27,30 @@ export interface StoredPullRequest {
   lastReviewedSha: string | null
   /** GitHub's `updated_at` of what is stored. */
   updatedAt: Date
-  /** False when the database already knew a later state; the snapshot then changed nothing. */
-  isNewest: boolean
+  /**
+   * What became of the snapshot: it is what is stored, the database knew something newer, or it knew another state of the same second. In the
+   * latter two cases it changed nothing.
+   */
+  snapshot: "stored" | "overtaken" | "tied"
 }
 
-/** Records what an event says, unless something newer is known (deliveries come in any order), and locks the row until commit. */
+/**
+ * Records what is said of a pull request, unless something newer is known (deliveries come in any order), and locks the row until commit.
+ *
+ * @param settles the snapshot was read from GitHub when its second was over: it is the last state of that second
+ */
 export async function upsertPullRequest(
   { sql }: Transaction,
   project: { id: string; workspaceId: string },
   snapshot: PullRequestSnapshot,
+  settles = false,
 ): Promise<StoredPullRequest> {
   const row = pullRequestRow(project, snapshot)
-  await sql`select upsert_pull_requests(${sql.json([row])})`
+  const [said] = await sql<[{ isStored: boolean }]>`select upsert_pull_requests(${sql.json([row])}, ${settles}) = 1 as "isStored"`
   const [stored] = await sql<[StoredPullRequest]>`
     select id, head_sha as "headSha", base_sha as "baseSha", draft, open, last_reviewed_sha as "lastReviewedSha",
-      updated_at as "updatedAt", updated_at = ${row.updated_at} as "isNewest"
+      updated_at as "updatedAt",
+      case when ${said.isStored} then 'stored' when updated_at = ${row.updated_at} then 'tied' else 'overtaken' end as snapshot
     from pull_requests where project_id = ${project.id} and number = ${snapshot.number}`
   return stored
 }

@@ -2,6 +2,7 @@ import { GalleyError } from "@galley/contract/errors"
 import { ProjectSettings } from "@galley/contract/settings"
 import { recordAudit } from "../audit/record-audit.ts"
 import type { Store } from "../database.ts"
+import { requestRefresh } from "../intake/request-refresh.ts"
 import { type EnqueuedJob, enqueueJob } from "../queue/enqueue-job.ts"
 import { URGENT_PRIORITY } from "../queue/job.ts"
 import { inTransaction } from "../transaction.ts"
@@ -45,6 +46,8 @@ export async function requestReview(
       debounceMs: 0,
       priority: URGENT_PRIORITY,
     })
+    // An event may have been lost: then the job moves to the head that GitHub has.
+    await requestRefresh(tx, { ...request, number: request.pullRequestNumber, updatedAt: pullRequest.updatedAt })
     await recordAudit(sql, { workspaceId: request.workspaceId, actor: request.actor, action: "review.request", subject: job.jobId })
     return job
   })

@@ -68,8 +68,8 @@ export const LEASE_MS = 60_000
 
 /**
  * Leases jobs to waiting runners, in their order, in one round trip: proven kinds, no busy pull request, the workspace's cap exactly,
- * the workspace that waited longest first, then priority and age. Leases that ran out are settled by the way. Requests that get
- * nothing are absent from the answer.
+ * workspaces by turns, then priority and age. Leases that ran out are settled by the way. Requests that get
+ * nothing are absent from the answer, as are those of runners that were paused or removed; one that comes twice gets one lease.
  */
 export async function claimJobs(
   store: Store,
@@ -78,7 +78,8 @@ export async function claimJobs(
 ): Promise<ClaimedLease[]> {
   if (requests.length === 0) return []
   const tokens = new Map(requests.map(({ runnerId, requestId }) => [requestId, leaseToken(store.leaseKey, runnerId, requestId)]))
-  const parameter = requests.map((request) => ({
+  const distinct = new Map(requests.map((request) => [request.requestId, request]))
+  const parameter = [...distinct.values()].map((request) => ({
     ...request,
     runId: uuidv7(),
     tokenHash: hashToken(tokens.get(request.requestId) ?? "").toString("hex"),

@@ -23,23 +23,53 @@ export interface SettledJob {
   state: JobState
 }
 
+/** A lease that holds, with the locks that settling its attempt needs. */
+interface LockedLease {
+  leaseId: string
+  jobId: string
+  workspaceId: string
+}
+
 /** Ends the attempt of a lease that holds; SQL decides what becomes of the job. Throws `lease_lost`. */
 export async function settleAttempt(tx: Transaction, proof: LeaseProof, ended: EndedAttempt): Promise<SettledJob> {
-  const { sql } = tx
-  const [locked] = await sql<[{ jobId: string; workspaceId: string }?]>`
+  const locked = await lockLease(tx, proof, tx.sql`and j.lease_token_hash = ${hashToken(proof.leaseToken)}`)
+  if (!locked) throw new GalleyError("lease_lost", "the lease ended or was given away")
+  return settleLocked(tx, locked, ended)
+}
+
+/**
+ * Locks project, pull request and job of a runner's lease, in this order; null when the lease does not hold.
+ *
+ * @param proved what more must be true of the job `j`: that its token was shown, or nothing
+ */
+export async function lockLease(
+  { sql }: Transaction,
+  { leaseId, runnerId }: Pick<LeaseProof, "leaseId" | "runnerId">,
+  proved: ReturnType<Transaction["sql"]>,
+): Promise<LockedLease | null> {
+  const [locked] = await sql<[LockedLease?]>`
     with run as (
-      select id, job_id, project_id, pull_request_id from review_runs where id = ${proof.leaseId} and runner_id = ${proof.runnerId}
+      select id, job_id, project_id, pull_request_id from review_runs where id = ${leaseId} and runner_id = ${runnerId}
     ), project as (
       select p.id from projects p join run on run.project_id = p.id for share of p
     ), pull_request as (
       select q.id from pull_requests q join run on run.pull_request_id = q.id join project on true for update of q
     )
-    select j.id as "jobId", j.workspace_id as "workspaceId" from review_jobs j join run on run.job_id = j.id join pull_request on true
-    where j.run_id = run.id and j.state = 'running' and j.lease_token_hash = ${hashToken(proof.leaseToken)}
-      and j.lease_expires_at > clock_timestamp()
+    select run.id as "leaseId", j.id as "jobId", j.workspace_id as "workspaceId"
+    from review_jobs j join run on run.job_id = j.id join pull_request on true
+    where j.run_id = run.id and j.state = 'running' and j.lease_expires_at > clock_timestamp() ${proved}
     for update of j`
-  if (!locked) throw new GalleyError("lease_lost", "the lease ended or was given away")
-  if (ended.usage) await sql`update review_runs set usage = ${sql.json({ ...noUsage, ...ended.usage })} where id = ${proof.leaseId}`
+  return locked ?? null
+}
+
+/** Ends the attempt of a lease that `lockLease` locked. */
+export async function settleLocked(
+  tx: Transaction,
+  { leaseId, jobId, workspaceId }: LockedLease,
+  ended: EndedAttempt,
+): Promise<SettledJob> {
+  const { sql } = tx
+  if (ended.usage) await sql`update review_runs set usage = ${sql.json({ ...noUsage, ...ended.usage })} where id = ${leaseId}`
   const delay =
     ended.counted && ended.delayMs === undefined
       ? sql`review_retry_delay(j.failures)`
@@ -48,9 +78,9 @@ export async function settleAttempt(tx: Transaction, proof: LeaseProof, ended: E
     select settle_review_attempt(j.id, ${ended.outcome}, ${ended.code}, ${ended.detail}, ${ended.counted},
         ${ended.retryable ? delay : null}) as state,
       (extract(epoch from ${delay}) * 1000)::float8 as "delayMs"
-    from review_jobs j where j.id = ${locked.jobId}`
-  tx.wakeRuns(locked.workspaceId, proof.leaseId)
+    from review_jobs j where j.id = ${jobId}`
+  tx.wakeRuns(workspaceId, leaseId)
   tx.wakeJobs(0)
   if (settled.state === "waiting" && settled.delayMs > 0) tx.wakeJobs(settled.delayMs)
-  return { jobId: locked.jobId, state: settled.state }
+  return { jobId, state: settled.state }
 }

@@ -2,22 +2,28 @@ import { GalleyError } from "@galley/contract/errors"
 import { recordAudit } from "../audit/record-audit.ts"
 import type { Store } from "../database.ts"
 import { inTransaction } from "../transaction.ts"
-import { createRunnerToken, hashRunnerToken } from "./runner-token.ts"
+import { lockRunner, type RunnerChange } from "./lock-runner.ts"
+import { createRunnerToken, hashRunnerToken, TOKEN_OVERLAP_MS } from "./runner-token.ts"
 
-/** Gives a runner a new token; the old one stops working at once, leases it holds included. Throws `not_found`. */
-export async function rotateRunnerToken(
-  store: Store,
-  workspaceId: string | null,
-  runnerId: string,
-  actor: string,
-): Promise<{ token: string }> {
+/**
+ * Gives a runner a new token, which is seen once. The old one goes on working for `overlapMs`, so that running reviews end undisturbed and
+ * machines are changed over one after the other; 0 ends it at once, leases held with it included.
+ *
+ * Throws `not_found`, and `runner_token_overlaps` while the token before the old one still works: at most two work at a time, and a form
+ * that is sent twice takes nothing away.
+ */
+export async function rotateRunnerToken(store: Store, change: RunnerChange, overlapMs = TOKEN_OVERLAP_MS): Promise<{ token: string }> {
   const token = createRunnerToken()
   return inTransaction(store, async ({ sql }) => {
-    const rotated = await sql`
-      update runners set token_hash = ${hashRunnerToken(token)}
-      where id = ${runnerId} and workspace_id is not distinct from ${workspaceId}`
-    if (rotated.count === 0) throw new GalleyError("not_found", "no such runner")
-    await recordAudit(sql, { workspaceId, actor, action: "runner.rotate", subject: runnerId })
+    const { overlaps } = await lockRunner(sql, change)
+    if (overlaps) throw new GalleyError("runner_token_overlaps", "end the old token before you rotate again")
+    const overlap = overlapMs > 0 ? sql`clock_timestamp() + ${overlapMs}::float8 * interval '1 millisecond'` : null
+    await sql`
+      update runners set token_hash = ${hashRunnerToken(token)}, previous_token_used_at = null,
+        previous_token_hash = ${overlap === null ? null : sql`token_hash`}, previous_token_until = ${overlap}
+      where id = ${change.runnerId}`
+    const { workspaceId, runnerId, actor } = change
+    await recordAudit(sql, { workspaceId, actor, action: "runner.rotate", subject: runnerId, details: { overlapMs } })
     return { token }
   })
 }

@@ -1,20 +1,27 @@
-import { GalleyError } from "@galley/contract/errors"
 import { recordAudit } from "../audit/record-audit.ts"
 import type { Store } from "../database.ts"
 import { inTransaction } from "../transaction.ts"
+import { lockRunner, type RunnerChange } from "./lock-runner.ts"
 
-/** A paused runner gets no new lease; what it works on it may finish. Throws `not_found`. */
-export async function setRunnerPaused(
-  store: Store,
-  workspaceId: string | null,
-  runnerId: string,
-  paused: boolean,
-  actor: string,
-): Promise<void> {
+/**
+ * A paused runner gets no new lease; what it works on it may finish. Throws `not_found`.
+ *
+ * @param pause why, in a few words for other people (may be empty); null lets the runner lease again
+ */
+export async function setRunnerPaused(store: Store, change: RunnerChange, pause: { note: string } | null): Promise<void> {
+  const { workspaceId, runnerId, actor } = change
   await inTransaction(store, async ({ sql }) => {
-    const changed = await sql`
-      update runners set paused = ${paused} where id = ${runnerId} and workspace_id is not distinct from ${workspaceId}`
-    if (changed.count === 0) throw new GalleyError("not_found", "no such runner")
-    await recordAudit(sql, { workspaceId, actor, action: paused ? "runner.pause" : "runner.resume", subject: runnerId })
+    await lockRunner(sql, change)
+    await sql`
+      update runners set paused = ${pause !== null}, paused_note = ${pause?.note ?? ""},
+        paused_by = ${pause && actor}, paused_at = ${pause && sql`clock_timestamp()`}
+      where id = ${runnerId}`
+    await recordAudit(sql, {
+      workspaceId,
+      actor,
+      action: pause ? "runner.pause" : "runner.resume",
+      subject: runnerId,
+      details: { ...pause },
+    })
   })
 }

@@ -1,11 +1,13 @@
-import { eq } from "drizzle-orm"
+import { and, eq } from "drizzle-orm"
 import type { Store } from "../database.ts"
-import { reviewRuns } from "../schema.ts"
+import { reviewJobs, reviewRuns } from "../schema.ts"
 import { type RunSummary, selectRuns } from "./run-summary.ts"
 
 export interface RunFilter {
   projectId?: string
   pullRequestId?: string
+  /** Only leases that this runner holds now. */
+  heldBy?: string
   limit?: number
 }
 
@@ -15,5 +17,8 @@ export async function listRuns(store: Store, workspaceId: string, filter: RunFil
     eq(reviewRuns.workspaceId, workspaceId),
     filter.projectId ? eq(reviewRuns.projectId, filter.projectId) : undefined,
     filter.pullRequestId ? eq(reviewRuns.pullRequestId, filter.pullRequestId) : undefined,
+    filter.heldBy
+      ? and(eq(reviewRuns.runnerId, filter.heldBy), eq(reviewRuns.id, reviewJobs.runId), eq(reviewJobs.state, "running"))
+      : undefined,
   ])
 }

@@ -1,9 +1,8 @@
-import { uuidv7 } from "uuidv7"
 import type { Store } from "../database.ts"
 import type { NewGithubHost } from "../hosts/github-host.ts"
 import { saveGithubHost } from "../hosts/save-github-host.ts"
 import { type NewModelProvider, saveModelProvider } from "../providers/save-model-provider.ts"
-import { hashRunnerToken } from "../runners/runner-token.ts"
+import { ensureRunner } from "../runners/ensure-runner.ts"
 import { inTransaction } from "../transaction.ts"
 import { ensureMember } from "./ensure-member.ts"
 import { ensureWorkspace } from "./ensure-workspace.ts"
@@ -32,12 +31,7 @@ export async function bootstrapWorkspace(store: Store, bootstrap: Bootstrap): Pr
     const workspaceId = await ensureWorkspace(sql, bootstrap.workspace)
     const hostId = bootstrap.host ? await saveGithubHost(store, sql, bootstrap.host) : null
     if (bootstrap.provider) await saveModelProvider(store, sql, { ...bootstrap.provider, workspaceId })
-    if (bootstrap.runner) {
-      await sql`
-        insert into runners (id, workspace_id, name, token_hash)
-        values (${uuidv7()}, ${workspaceId}, ${bootstrap.runner.name}, ${hashRunnerToken(bootstrap.runner.token)})
-        on conflict (workspace_id, name) do update set token_hash = excluded.token_hash`
-    }
+    if (bootstrap.runner) await ensureRunner(sql, { ...bootstrap.runner, workspaceId })
     const userId = bootstrap.owner && hostId ? await recordUser(sql, { ...bootstrap.owner, hostId }) : null
     if (userId) await ensureMember(sql, workspaceId, userId, "owner")
     return { workspaceId, hostId, userId }

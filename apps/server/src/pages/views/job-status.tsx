@@ -19,7 +19,11 @@ export function JobStatus({ base, job, runners, now = new Date() }: Props) {
         <span>{kindNames[job.kind]}</span>
       )}
       {job.state === "waiting" && seconds > 0 ? <span class="muted">, due in {seconds} s</span> : null}
-      {nobody === null ? null : <strong class="warning">{nobody}</strong>}
+      {nobody === null ? null : (
+        <strong class="warning">
+          {nobody} <a href={`${base}/runners`}>See the runners</a>
+        </strong>
+      )}
     </span>
   )
 }

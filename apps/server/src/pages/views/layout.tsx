@@ -8,12 +8,16 @@ const doneWords: Readonly<Record<string, string>> = {
   "skill-reset": "The shipped skill is back.",
   queued: "A review is queued.",
   cancelled: "The job is cancelled. A running one stops with its runner's next heartbeat.",
+  "token-revoked": "The old token is refused from now on.",
+  "runner-paused": "The runner is paused. What it works on goes on.",
+  "runner-resumed": "The runner takes reviews again.",
+  "runner-removed": "The runner is removed. What it worked on waits for another one.",
 }
 
 /** htmx without its inline style and without eval: the content security policy allows neither. */
 const htmxConfig = JSON.stringify({ includeIndicatorStyles: false, allowEval: false, selfRequestsOnly: true })
 
-export type Section = "projects" | "runs"
+export type Section = "projects" | "runs" | "runners"
 
 type LayoutProps = { c: PageContext; title: string; section?: Section; children?: Child }
 
@@ -78,6 +82,7 @@ function Header({ c, section }: { c: PageContext; section: Section | null }) {
           <nav aria-label="Main">
             {link("projects", "Projects")}
             {link("runs", "Runs")}
+            {link("runners", "Runners")}
           </nav>
         </>
       )}

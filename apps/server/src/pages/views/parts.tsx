@@ -5,7 +5,7 @@ import type { RunSummary } from "@galley/store/runs/run-summary"
 import type { Child } from "hono/jsx"
 import { duration, explain, jobStateNames, kindNames, outcomeNames, timeAgo } from "../words.ts"
 
-type Tone = "neutral" | "info" | "good" | "warn" | "bad"
+export type Tone = "neutral" | "info" | "good" | "warn" | "bad"
 
 const jobTones: Readonly<Record<JobState, Tone>> = {
   waiting: "neutral",
@@ -51,6 +51,12 @@ export function Ago({ at, now = new Date() }: { at: Date; now?: Date }) {
       {timeAgo(at, now)}
     </time>
   )
+}
+
+/** A time to the minute, e.g. one to come. */
+export function Exact({ at }: { at: Date }) {
+  const iso = at.toISOString()
+  return <time datetime={iso}>{iso.slice(0, 16).replace("T", " ")} UTC</time>
 }
 
 /** A code in words, with the code itself beside it for those who look it up. */

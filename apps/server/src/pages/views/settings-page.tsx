@@ -45,7 +45,11 @@ export function SettingsPage({ c, project, models, values, problems, conflict }:
             name="dynamicModel"
             label="Model of Dynamic Reviews"
             problem={problems.get("dynamicModel")}
-            hint="As a provider of the workspace names it."
+            hint={
+              models.includes(values.dynamicModel)
+                ? "As a provider of the workspace names it."
+                : "No provider of the workspace has this model: Dynamic Reviews fail until one does."
+            }
           >
             <input {...control("dynamicModel", problems)} value={values.dynamicModel} list="models" spellcheck={false} autocomplete="off" />
             <datalist id="models">

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto"
 import type { LeaseRequest } from "@galley/contract/protocol"
 import { askServer } from "../ask-server.ts"
 import { type Check, withJob, withoutJob, withTwoJobs } from "../check.ts"
-import { must, mustBeRefused, mustEqual } from "../expectation.ts"
 import { isoAfter, leaseRequest } from "../lease-request.ts"
+import { must, mustBeRefused, mustEqual } from "../must.ts"
 import { mustLease } from "../subject.ts"
 
 const request = (): LeaseRequest => ({ ...leaseRequest("conformance", ["diff", "dynamic"]), waitMs: 0 })

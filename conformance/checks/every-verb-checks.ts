@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto"
 import { MAX_RESULT_BYTES } from "@galley/contract/limits"
 import type { RunnerVerbId } from "@galley/contract/runner-openapi"
 import { askElsewhere, askServer, type LeaseKey } from "../ask-server.ts"
-import { bodyOf, leaseVerbs } from "../bodies.ts"
+import { bodyOf, leaseVerbs } from "../body-of.ts"
 import { type Check, withJob, withoutJob, withTwoJobs } from "../check.ts"
-import { must, mustBeDone, mustBeRefused, mustEqual } from "../expectation.ts"
 import { leaseRequest } from "../lease-request.ts"
+import { must, mustBeDone, mustBeRefused, mustEqual } from "../must.ts"
 import { mustLease } from "../subject.ts"
 
 const allVerbs: readonly RunnerVerbId[] = ["lease", ...leaseVerbs]
@@ -13,7 +13,7 @@ const wrongToken = "x".repeat(43)
 const unknownLease = (): LeaseKey => ({ leaseId: randomUUID(), leaseToken: wrongToken })
 
 /** Who may ask what, whatever the verb. */
-export const everyVerb: readonly Check[] = [
+export const everyVerbChecks: readonly Check[] = [
   withoutJob("every verb: refuses no token, a wrong one and another scheme with 401 runner_unauthorized, all alike", async ({ server }) => {
     const answers = []
     for (const id of allVerbs) {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { Credentials, type Lease } from "@galley/contract/protocol"
 import { noUsage } from "@galley/contract/usage"
-import { beat, bodyOf, leaseVerbs } from "../bodies.ts"
+import { beat, bodyOf, leaseVerbs } from "../body-of.ts"
 import { type Check, withJob, withTwoJobs } from "../check.ts"
-import { must, mustBeDone, mustBeRefused, mustEqual } from "../expectation.ts"
+import { must, mustBeDone, mustBeRefused, mustEqual } from "../must.ts"
 import { mustLease, type Subject } from "../subject.ts"
 
 const wrongBeats: readonly (readonly [what: string, body: object, field: string])[] = [

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto"
 import type { Lease } from "@galley/contract/protocol"
 import { noUsage } from "@galley/contract/usage"
-import { beat, bodyOf, failureOf, type LeaseVerb, resultOf } from "../bodies.ts"
+import { beat, bodyOf, failureOf, type LeaseVerb, resultOf } from "../body-of.ts"
 import { type Check, withJob, withTwoJobs } from "../check.ts"
-import { must, mustBeDone, mustBeRefused, mustEqual } from "../expectation.ts"
+import { must, mustBeDone, mustBeRefused, mustEqual } from "../must.ts"
 import { mustLease } from "../subject.ts"
 
 const otherSha = "9".repeat(40)
