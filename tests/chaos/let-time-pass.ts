@@ -7,12 +7,16 @@ const LEASE_SECONDS = 60
 /** A run of the reconciler takes less. */
 const SCHEDULED_RUN_SECONDS = 8
 
-/** Retries of jobs and tasks, and what a rate limit put off, come due at once. */
+/**
+ * Retries of jobs and tasks, and what a rate limit put off, come due at once. A look at a pull request at GitHub still waits for the end of a
+ * second, as it has to.
+ */
 export async function letTasksComeDue(sql: Sql): Promise<void> {
   await sql`update review_jobs set run_after = clock_timestamp() where state = 'waiting' and run_after > clock_timestamp()`
   await sql`
     update pgboss.job set start_after = now()
-    where name = any(${Object.values(taskQueues)}) and state in ('created', 'retry') and start_after > now()`
+    where name = any(${Object.values(taskQueues)}) and start_after > now()
+      and (state = 'retry' or (state = 'created' and name <> ${taskQueues.refreshPullRequest}))`
 }
 
 /**

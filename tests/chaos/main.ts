@@ -1,6 +1,6 @@
 /**
  * `make chaos [SEEDS=20] [SEED=n]`: plays the story of each seed and prints one JSON line. Exit status 1 when a promise was not kept, 2 when the
- * call was wrong. `SAME_SECOND=1` lets acts on one pull request happen within one second.
+ * call was wrong.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
@@ -33,7 +33,7 @@ async function main(): Promise<number> {
   let deliveries = 0
   for (const seed of seeds) {
     say(`seed ${seed}`)
-    const report = await runSeed(seed, { sameSecond: process.env.SAME_SECOND === "1" })
+    const report = await runSeed(seed)
     const { failedDeliveries, publishedRuns, lostRuns } = report.toll
     const { start, story, rest } = report.times
     say(

@@ -15,6 +15,7 @@ type Standing = Readonly<{ open: boolean; draft: boolean; headSha: string }>
 
 const FEWEST_ACTS = 32
 const MOST_ACTS = 40
+const SAME_SECOND = 0.12
 const COMMAND = "/review"
 
 /** As often as they happen to an open pull request. */
@@ -48,12 +49,8 @@ export function expectationOf(number: number, acts: readonly Act[]): Expectation
   return { number, reviewedSha: isReviewable(standing) ? standing.headSha : null, asks, commands }
 }
 
-/**
- * A pull request from its opening to its end.
- *
- * @param sameSecond whether two acts may happen in one second, which GitHub's `updated_at` does not tell apart
- */
-export function liveOn(random: Random, number: number, sameSecond: boolean): Moment[] {
+/** A pull request from its opening to its end. Some of its acts share a second, which GitHub's `updated_at` does not tell apart. */
+export function liveOn(random: Random, number: number): Moment[] {
   const moments: Moment[] = []
   let second = random.below(20)
   let standing = unborn
@@ -61,7 +58,7 @@ export function liveOn(random: Random, number: number, sameSecond: boolean): Mom
     const announced = act.kind !== "push" || standing.open
     standing = after(standing, act)
     moments.push({ second, number, act, announced })
-    second += sameSecond && random.chance(0.15) ? 0 : 1 + random.below(3)
+    second += random.chance(SAME_SECOND) ? 0 : 1 + random.below(3)
   }
   happens({ kind: "open", headSha: random.sha(), draft: random.chance(0.2) })
   const commands = random.chance(0.3)

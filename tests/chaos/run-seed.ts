@@ -4,7 +4,7 @@ import { comeToRest } from "./come-to-rest.ts"
 import { type Failure, judge } from "./judge.ts"
 import { observe } from "./observe.ts"
 import { play, setStage } from "./play.ts"
-import { type StoryOptions, tellStory } from "./tell-story.ts"
+import { tellStory } from "./tell-story.ts"
 
 export type SeedReport = Readonly<{
   failures: readonly Failure[]
@@ -22,8 +22,8 @@ const STORY_MS = 300_000
 const REST_MS = 90_000
 
 /** Tells, plays and judges the story of one seed on an installation of its own. */
-export async function runSeed(seed: number, options: StoryOptions): Promise<SeedReport> {
-  const story = tellStory(seed, options)
+export async function runSeed(seed: number): Promise<SeedReport> {
+  const story = tellStory(seed)
   const stage = setStage()
   const startedAt = performance.now()
   const rig = await startChaosRig(stage.options)

@@ -6,18 +6,17 @@ import { troubles } from "./troubles.ts"
 
 const PULL_REQUESTS = 40
 
-export type StoryOptions = Readonly<{
-  /** Lets acts on one pull request happen within one second. */
-  sameSecond: boolean
-}>
-
 /** The story of a seed: what happens at GitHub, on the way and to the processes, and what must be so in the end. Pure. */
-export function tellStory(seed: number, { sameSecond }: StoryOptions): Story {
+export function tellStory(seed: number): Story {
   const random = createRandom(seed)
-  const lives = Array.from({ length: PULL_REQUESTS }, (_, index) => liveOn(random, index + 1, sameSecond))
+  const lives = Array.from({ length: PULL_REQUESTS }, (_, index) => liveOn(random, index + 1))
   // Stable: acts of one pull request in one second keep their order.
   const moments = lives.flat().toSorted((a, b) => a.second - b.second)
-  const placed = [...moments.flatMap((moment, place) => withJourney(random, moment, place)), ...troubles(random, moments.length)]
+  const places = placesOf(moments)
+  const placed = [
+    ...moments.flatMap((moment, index) => withJourney(random, moment, index, places[index] ?? index)),
+    ...troubles(random, moments.length),
+  ]
   return {
     seed,
     steps: placed.toSorted((a, b) => a.place - b.place).map(({ step }) => step),
@@ -30,8 +29,18 @@ export function tellStory(seed: number, { sameSecond }: StoryOptions): Story {
   }
 }
 
-function withJourney(random: Random, { second, number, act, announced }: Moment, place: number): Placed[] {
-  const webhook = announced ? place : null
+/** Acts on one pull request within one second happen without anything in between, as the processes' clocks have no part in the story's. */
+function placesOf(moments: readonly Moment[]): number[] {
+  let first = 0
+  return moments.map(({ second, number }, index) => {
+    const { second: secondBefore, number: numberBefore } = moments[index - 1] ?? {}
+    if (second !== secondBefore || number !== numberBefore) first = index
+    return first
+  })
+}
+
+function withJourney(random: Random, { second, number, act, announced }: Moment, index: number, place: number): Placed[] {
+  const webhook = announced ? index : null
   const step = { kind: "act" as const, second, number, act, webhook }
   return [{ place, step }, ...(webhook === null ? [] : travel(random, webhook, place))]
 }
