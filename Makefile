@@ -2,12 +2,12 @@
 .DEFAULT_GOAL := help
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
-export ONCE REPO BASE HEAD ONLY QUICK FORCE SERVER TOKEN
+export ONCE REPO BASE HEAD ONLY QUICK FORCE SERVER TOKEN SEED SEEDS
 
 # Installs the workspace when needed and runs a command with Node 24 and the tools of the workspace first on PATH.
 RUN := scripts/bootstrap.sh
 
-.PHONY: help setup demo verify build bench conformance
+.PHONY: help setup demo verify build bench conformance chaos
 
 help:
 	@echo "make demo                     two reviews on the real engines, with pages to look at; Ctrl-C stops everything"
@@ -16,6 +16,7 @@ help:
 	@echo "make verify                   everything that gates a change"
 	@echo "make bench [ONLY=intake,queue] [QUICK=1]   speed beside peers and the physical limit, one JSON line per bar; exit 1 on a miss"
 	@echo "make conformance SERVER=<url> TOKEN=<token> [ONLY=<text>] [QUICK=1]   does a server keep the runner protocol? Uses up 5 waiting jobs"
+	@echo "make chaos [SEEDS=20] [SEED=n]   seeded runs of kills, faults and lost webhooks, one JSON line; exit 1 when a promise is broken"
 	@echo "make setup                    installs what the other commands need"
 	@echo "make build                    one bundled file per app in dist/"
 
@@ -36,3 +37,6 @@ bench:
 
 conformance:
 	@$(RUN) node conformance/main.ts
+
+chaos:
+	@$(RUN) node tests/chaos/main.ts

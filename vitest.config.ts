@@ -9,7 +9,7 @@ const level = (name: string, include: string[], options: Record<string, unknown>
 export default defineConfig({
   test: {
     projects: [
-      level("unit", ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.{ts,tsx}", "scripts/**/*.test.ts"]),
+      level("unit", ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.{ts,tsx}", "scripts/**/*.test.ts", "tests/chaos/*.test.ts"]),
       level("fakes", ["fakes/*/src/**/*.test.ts"]),
       level("integration", ["tests/integration/**/*.test.ts"], {
         globalSetup: ["tests/integration/postgres.ts"],

@@ -5,7 +5,7 @@ import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { type FakeGitHub, startFakeGitHub } from "@galley/fake-github"
+import { type FakeGitHub, type FakeGitHubOptions, startFakeGitHub } from "@galley/fake-github"
 import postgres, { type Sql } from "postgres"
 import { noModel, serverEnvironment } from "../../scripts/demo/server-environment.ts"
 import { freePort } from "../../scripts/free-port.ts"
@@ -89,6 +89,9 @@ export async function deliver(server: { url: string }, event: string, body: Payl
 export type IntakeRigOptions = Readonly<{
   /** Size of a disk for Postgres alone, which can be filled. Needs root. */
   diskMiB?: number
+  github?: FakeGitHubOptions
+  /** A bundled server, which starts faster than its sources. */
+  bundle?: string
 }>
 
 /** Starts everything but servers. When a step fails, what was started is stopped. */
@@ -105,7 +108,7 @@ export async function startIntakeRig(options: IntakeRigOptions = {}): Promise<In
   }
 }
 
-async function start({ diskMiB }: IntakeRigOptions, stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig, "stop">> {
+async function start(options: IntakeRigOptions, stops: (() => Promise<unknown>)[]): Promise<Omit<IntakeRig, "stop">> {
   const lines: string[] = []
   const secrets: string[] = []
   stops.push(async () => assertNoSecret(lines, secrets))
@@ -113,7 +116,7 @@ async function start({ diskMiB }: IntakeRigOptions, stops: (() => Promise<unknow
   stops.push(() => rm(directory, { recursive: true, force: true }))
   await chmod(directory, 0o755)
   const data = join(directory, "postgres")
-  if (diskMiB !== undefined) stops.push(await mountDisk(data, diskMiB))
+  if (options.diskMiB !== undefined) stops.push(await mountDisk(data, options.diskMiB))
   const port = await freePort()
   const cluster = () => startPostgres({ dataDirectory: data, port, log: () => undefined })
   let running = await cluster()
@@ -122,7 +125,7 @@ async function start({ diskMiB }: IntakeRigOptions, stops: (() => Promise<unknow
   stops.push(() => signal("SIGCONT").catch(() => undefined))
   const sql = postgres(running.url, { max: 2, onnotice: () => {} })
   stops.push(() => sql.end({ timeout: 5 }))
-  const github = await startFakeGitHub()
+  const github = await startFakeGitHub(options.github)
   stops.push(() => github.close())
 
   const runnerToken = randomBytes(24).toString("hex")
@@ -130,18 +133,18 @@ async function start({ diskMiB }: IntakeRigOptions, stops: (() => Promise<unknow
   const model = { ...noModel, apiKey: randomBytes(24).toString("hex") }
   const [, keyLine = ""] = (github.privateKeyPem ?? "").split("\n")
   secrets.push(SECRET, runnerToken, masterKey, model.apiKey, keyLine, new URL(running.url).password)
-  const startServer: IntakeRig["startServer"] = async (options = {}) => {
-    const { environment = {}, ready = true, command = "run", nodeArguments = [] } = options
+  const sources = ["--import", join(root, "scripts/tsx-hook.ts"), join(root, "apps/server/src/main.ts")]
+  const program = options.bundle === undefined ? sources : [options.bundle]
+  const startServer: IntakeRig["startServer"] = async ({ environment = {}, ready = true, command = "run", nodeArguments = [] } = {}) => {
     const listenPort = await freePort()
     const url = `http://127.0.0.1:${listenPort}`
     const facts = { databaseUrl: running.url, port: listenPort, github, model, masterKey, webhookSecret: SECRET, runnerToken }
-    const env = { ...serverEnvironment(facts), ...environment }
-    const hook = ["--import", join(root, "scripts/tsx-hook.ts")]
-    const program = [...nodeArguments, ...hook, join(root, "apps/server/src/main.ts"), command]
-    const server = watch(spawn(process.execPath, program, { env, stdio: ["ignore", "pipe", "inherit"] }), url)
+    const env = { ...serverEnvironment(facts), GALLEY_MIGRATIONS_DIRECTORY: join(root, "migrations"), ...environment }
+    const argv = [...nodeArguments, ...program, command]
+    const server = watch(spawn(process.execPath, argv, { env, stdio: ["ignore", "pipe", "inherit"] }), url)
     stops.push(async () => {
       await server.kill("SIGKILL")
-      lines.push(...server.lines)
+      for (const line of server.lines) lines.push(line)
       secrets.push(...github.state.installationTokens.keys())
     })
     if (ready) await Promise.race([until(() => server.lines.some((line) => line.includes('"server ready"'))), failed(server)])
@@ -185,7 +188,7 @@ async function start({ diskMiB }: IntakeRigOptions, stops: (() => Promise<unknow
   }
 }
 
-function watch(child: ChildProcess, url: string): ServerProcess {
+export function watch(child: ChildProcess, url: string): ServerProcess {
   const lines: string[] = []
   if (child.stdout === null) throw new Error("the server was started without its log")
   createInterface({ input: child.stdout }).on("line", (line) => lines.push(line))

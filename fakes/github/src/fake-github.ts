@@ -14,7 +14,7 @@ import type { Links } from "./links.ts"
 import { createRateLimits } from "./rate-limit.ts"
 import { createRequestLog } from "./request-log.ts"
 import { accountOf, type Permissions, type State, timestamp, type WebhookTarget } from "./state.ts"
-import { createWebhookOutbox } from "./webhook-outbox.ts"
+import { type Carrier, createWebhookOutbox } from "./webhook-outbox.ts"
 
 const HOST = "127.0.0.1"
 const HOUR_MS = 3_600_000
@@ -36,6 +36,8 @@ export type FakeGitHubOptions = Readonly<{
   permissions?: Permissions | undefined
   /** Where webhooks go. `enterpriseHost` left out: host and port of the GHES listener; null: none, as from github.com. */
   webhook?: Readonly<{ url?: string | undefined; secret?: string | undefined; enterpriseHost?: string | null | undefined }> | undefined
+  /** How webhooks travel; left out: each is sent once, at once. */
+  carry?: Carrier | undefined
   /** Lifetime of installation tokens, in milliseconds; left out: one hour. */
   tokenLifetimeMs?: number | undefined
   /** REST calls a caller has an hour; left out: 5000. */
@@ -78,7 +80,7 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}): Promise<
   const context: Context = {
     state,
     links: ghes,
-    outbox: createWebhookOutbox(state, now, stopping.signal),
+    outbox: createWebhookOutbox(state, now, stopping.signal, options.carry),
     faults: createFaultInjector(),
     rateLimits: createRateLimits(options.rateLimitPerHour ?? 5000, now),
     requests: createRequestLog(),

@@ -91,6 +91,16 @@ test("a commit that is not in the repository opens nothing", async () => {
   expect((await ask(fake.apiUrl, "GET", "/repos/acme/shop/pulls/30", { token })).status).toBe(404)
 })
 
+test("a repository without git believes every commit", async () => {
+  const [baseSha, headSha, pushed] = ["a".repeat(40), "b".repeat(40), "c".repeat(40)] as const
+  await fake.registerRepository({ owner: "acme", name: "paper", gitDirectory: null, installationId: 7 })
+  await fake.openPullRequest({ repo: "acme/paper", number: 1, baseSha, headRef: "feature", headSha })
+  await fake.pushHead({ repo: "acme/paper", number: 1 }, pushed)
+  const paperToken = await installationToken(fake, 7)
+  const { body } = await ask(fake.apiUrl, "GET", "/repos/acme/paper/pulls/1", { token: paperToken })
+  expect(body).toMatchObject({ head: { sha: pushed }, base: { sha: baseSha }, changed_files: 0 })
+})
+
 test("GraphQL tells of no review threads and refuses other queries", async () => {
   const query = (origin: string, text: string) => ask(origin, "POST", "/graphql", { token, body: { query: text } })
   const none = { data: { repository: { pullRequest: { reviewThreads: { nodes: [], pageInfo: { hasNextPage: false } } } } } }

@@ -44,7 +44,7 @@ export type Repository = {
   fork: boolean
   description: string | null
   defaultBranch: string
-  /** Bare mirror of the fake's own; null for the head repository of a fork, which serves no git. */
+  /** Bare mirror of the fake's own; null where no git is served: the head repository of a fork, and one registered without. */
   mirrorDirectory: string | null
   /** Login (lower case) to role, for `author_association` and the permission of a collaborator. */
   collaborators: Map<string, PermissionLevel>

@@ -15,8 +15,19 @@ export type OutgoingEvent = Readonly<{
 /** Webhooks that are not sent. `listed`: kept as failed, so that a redelivery finds them; otherwise lost without a trace. */
 export type DropRule = { event: string | null; times: number; listed: boolean }
 
+/**
+ * How new events travel: `send` is one attempt under the event's delivery id, any number of times; `lose` keeps an attempt that never arrived,
+ * so that a redelivery finds it. An event that meets neither is lost without a trace.
+ */
+export type Carrier = (
+  event: OutgoingEvent,
+  way: Readonly<{ send(): Promise<Delivery | null>; lose(): Promise<Delivery | null> }>,
+) => Promise<Delivery | null>
+
+const sendAtOnce: Carrier = (_event, way) => way.send()
+
 export type WebhookOutbox = Readonly<{
-  /** Sends once and keeps the attempt, whatever its outcome. Null when no target is set or the event was lost. */
+  /** Sends as the carrier does, once unless told otherwise, and keeps each attempt. Null when no target is set or the event was lost. */
   send(event: OutgoingEvent): Promise<Delivery | null>
   /** Sends an attempt's event again with the same delivery id. */
   redeliver(delivery: Delivery): Promise<Delivery | null>
@@ -26,7 +37,7 @@ export type WebhookOutbox = Readonly<{
   idle(): Promise<void>
 }>
 
-export function createWebhookOutbox(state: State, now: () => number, signal: AbortSignal): WebhookOutbox {
+export function createWebhookOutbox(state: State, now: () => number, signal: AbortSignal, carry: Carrier = sendAtOnce): WebhookOutbox {
   const drops: DropRule[] = []
   const background = new Set<Promise<unknown>>()
 
@@ -36,7 +47,7 @@ export function createWebhookOutbox(state: State, now: () => number, signal: Abo
     return rule
   }
 
-  const attempt = async (outgoing: OutgoingEvent, guid: string, redelivery: boolean): Promise<Delivery | null> => {
+  const attempt = async (outgoing: OutgoingEvent, guid: string, redelivery: boolean, lost = false): Promise<Delivery | null> => {
     const target = state.webhook.url
     if (!target) return null
     const drop = takeDrop(outgoing.event)
@@ -44,7 +55,7 @@ export function createWebhookOutbox(state: State, now: () => number, signal: Abo
     const { secret, enterpriseHost } = state.webhook
     const message = { target, secret, enterpriseHost, deliveryId: guid, hookId: HOOK_ID, appId: state.app.id, signal, ...outgoing }
     const startedAt = now()
-    const outcome = drop ? failed("failed to connect to host", 502) : await sendWebhook(message).then(answered, unanswered)
+    const outcome = drop || lost ? failed("failed to connect to host", 502) : await sendWebhook(message).then(answered, unanswered)
     const delivery: Delivery = {
       id: nextId(state),
       guid,
@@ -66,7 +77,10 @@ export function createWebhookOutbox(state: State, now: () => number, signal: Abo
   }
 
   return {
-    send: (outgoing) => attempt(outgoing, randomUUID(), false),
+    send(outgoing) {
+      const guid = randomUUID()
+      return carry(outgoing, { send: () => attempt(outgoing, guid, false), lose: () => attempt(outgoing, guid, false, true) })
+    },
     redeliver: (delivery) => attempt({ ...delivery, payload: delivery.request.payload }, delivery.guid, true),
     drop: (rule) => void drops.push({ ...rule }),
     later(work) {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest"
-import { type FakeGitHub, startFakeGitHub } from "./fake-github.ts"
+import { type FakeGitHub, type FakeGitHubOptions, startFakeGitHub } from "./fake-github.ts"
 import { sendWebhook, signWebhook } from "./send-webhook.ts"
 import { missingShapes } from "./testing/compare-shapes.ts"
 import { appToken, ask, field, installationToken } from "./testing/test-client.ts"
@@ -229,4 +229,29 @@ test("closing does not wait for a receiver that never answers", async () => {
   await silent.close()
   await registering
   expect(silent.deliveries()).toMatchObject([{ statusCode: 502 }])
+})
+
+test("a carrier sends a webhook late, twice or not at all, under one delivery id", async () => {
+  const ways: Parameters<NonNullable<FakeGitHubOptions["carry"]>>[1][] = []
+  const carried = await startFakeGitHub({
+    webhook: { url: receiver.url, secret },
+    carry: async (_event, way) => {
+      ways.push(way)
+      return null
+    },
+  })
+  try {
+    await carried.registerInstallation({ account: "acme" })
+    await carried.registerInstallation({ account: "initech" })
+    expect([receiver.received, carried.deliveries()]).toEqual([[], []])
+    const [first, second] = ways
+    await first?.send()
+    await first?.send()
+    await second?.lose()
+    const ids = receiver.received.map(({ headers }) => headers["x-github-delivery"])
+    expect(ids).toEqual([ids[0], ids[0]])
+    expect(carried.deliveries().map(({ statusCode }) => statusCode)).toEqual([202, 202, 502])
+  } finally {
+    await carried.close()
+  }
 })

@@ -178,9 +178,10 @@ export function associationOf(repository: Repository, login: string): string {
   return repository.collaborators.has(login.toLowerCase()) ? "COLLABORATOR" : "NONE"
 }
 
-/** Counts the change anew and points the mirror's refs at it. */
+/** Counts the change anew and points the mirror's refs at it. Without git there is nothing to count. */
 async function settle(pullRequest: PullRequest): Promise<void> {
   const { repository, base, head, number } = pullRequest
+  if (repository.mirrorDirectory === null) return
   const mirror = mirrorOf(repository)
   for (const sha of [base.sha, head.sha]) {
     if (!(await resolveCommit(mirror, sha))) throw unprocessable(`no commit ${sha} in ${fullNameOf(repository)}`)

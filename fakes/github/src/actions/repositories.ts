@@ -14,8 +14,8 @@ export const RegisterRepository = z.strictObject({
   ownerType: z.enum(["User", "Organization"]).default("Organization"),
   name: Name,
   id: z.int().positive().optional(),
-  /** A bare repository, `.git` directory or work tree on disk. It is only read. */
-  gitDirectory: z.string().min(1),
+  /** A bare repository, `.git` directory or work tree on disk. It is only read. Null: no git, and every commit id is believed. */
+  gitDirectory: z.string().min(1).nullable(),
   private: z.boolean().default(true),
   /** Left out: the branch HEAD names on disk. */
   defaultBranch: z.string().min(1).optional(),
@@ -32,10 +32,11 @@ export async function registerRepository(context: Context, input: RegisterReposi
   const { state } = context
   if (findRepository(state, `${owner}/${name}`)) throw unprocessable("name already exists on this account")
   const id = given.id ?? nextId(state)
-  const mirrorDirectory = await createMirror(context.mirrorsRoot, id, gitDirectory)
+  const mirrorDirectory = gitDirectory === null ? null : await createMirror(context.mirrorsRoot, id, gitDirectory)
   const repository = createRepository(context, { id, owner: accountOf(state, owner, ownerType), name, mirrorDirectory })
   repository.private = given.private
-  repository.defaultBranch = given.defaultBranch ?? (await readDefaultBranch(mirrorDirectory))
+  const branchOnDisk = mirrorDirectory === null ? repository.defaultBranch : await readDefaultBranch(mirrorDirectory)
+  repository.defaultBranch = given.defaultBranch ?? branchOnDisk
   for (const [login, role] of Object.entries(collaborators)) {
     repository.collaborators.set(accountOf(state, login).login.toLowerCase(), role)
   }
@@ -105,6 +106,6 @@ export function existingRepository(context: Context, fullName: string): Reposito
 
 /** Directory of the mirror that serves the repository's objects. */
 export function mirrorOf(repository: Repository): string {
-  if (repository.mirrorDirectory === null) throw new Error(`${fullNameOf(repository)} is the head of a fork and has no mirror`)
+  if (repository.mirrorDirectory === null) throw new Error(`${fullNameOf(repository)} has no git`)
   return repository.mirrorDirectory
 }
