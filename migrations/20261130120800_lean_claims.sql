@@ -12,16 +12,18 @@ drop function choose_review_jobs;
 -- claim lock.
 create function choose_review_jobs(kinds text[], only_workspace uuid, wanted integer)
 returns table (job_id uuid, pull_request_id uuid, workspace_id uuid) language plpgsql
--- The tables are large and the answer is small, also while statistics say otherwise; planning anew costs more than choosing.
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
+-- The tables are large and the answer is small, also while statistics say otherwise: jobs are read in the order of their index, never
+-- sorted. Planning anew costs more than choosing.
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
+set enable_sort = off set enable_incremental_sort = off
 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
-  nobody constant uuid := '00000000-0000-0000-0000-000000000000';
+  before_all constant uuid := '00000000-0000-0000-0000-000000000000';
   -- A value, so that the index ends the search where jobs are not due.
   due constant timestamptz := clock_timestamp();
   last constant uuid := (select w.id from workspaces w order by w.last_claimed_at desc limit 1);
-  after uuid := case when only_workspace is null then last else nobody end;
+  after uuid := case when only_workspace is null then last else before_all end;
   share integer := 1;
   jobs uuid[] := '{}';
   pulls uuid[] := '{}';
@@ -69,13 +71,13 @@ begin
     ) k;
 
     -- The first round began where the last claim ended; the others begin at the first workspace.
-    exit when found_jobs is null and after = nobody;
+    exit when found_jobs is null and after = before_all;
     jobs := jobs || coalesce(found_jobs, '{}');
     pulls := pulls || coalesce(found_pulls, '{}');
     served := served || coalesce(found_served, '{}');
     -- One round told how many have jobs; the next one gives each its part of what is left.
-    if after = nobody then share := greatest(1, (wanted - cardinality(jobs)) / cardinality(found_jobs)); end if;
-    after := nobody;
+    if after = before_all then share := greatest(1, (wanted - cardinality(jobs)) / cardinality(found_jobs)); end if;
+    after := before_all;
   end loop;
 
   if cardinality(jobs) > 0 then

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { claimIn, countRows, fillQueue } from "./queue-load.ts"
-import { freshStore, push, seedTenant } from "./store-fixture.ts"
+import { claimIn, countRows, fillQueue, fillWorkspaces } from "./queue-load.ts"
+import { freshStore, seedTenant } from "./store-fixture.ts"
 
 test("reads a handful of rows for a claim among five thousand waiting jobs, also the sixth time on one connection", async () => {
   const store = await freshStore()
@@ -27,23 +27,13 @@ test("reads a handful of rows for a kind that has no waiting job among five thou
   }
 })
 
-test("reads a handful of rows for a claim among five hundred workspaces with waiting jobs", async () => {
+test.each([
+  [500, 1],
+  [8, 1_250],
+])("reads a handful of rows for a claim among %i workspaces with %i waiting jobs each", async (workspaces, jobs) => {
   const store = await freshStore()
   const tenant = await seedTenant(store, { sharedRunner: true })
-  await push(store, tenant, 1)
-  const copy = (table: string, changes: string) =>
-    store.sql.unsafe(`
-      insert into ${table}
-      select copy.* from ${table} t, generate_series(1, 500) n, jsonb_populate_record(t, ${changes}) copy`)
-  const id = (table: string) => `md5('${table}' || n)::uuid`
-  await copy("workspaces", `jsonb_build_object('id', ${id("workspace")}, 'slug', 'w' || n)`)
-  const owned = `'workspace_id', ${id("workspace")}`
-  await copy("installations", `jsonb_build_object('id', ${id("installation")}, ${owned}, 'github_installation_id', n)`)
-  const installed = `${owned}, 'installation_id', ${id("installation")}`
-  await copy("projects", `jsonb_build_object('id', ${id("project")}, ${installed}, 'github_repository_id', n)`)
-  const inProject = `${owned}, 'project_id', ${id("project")}`
-  await copy("pull_requests", `jsonb_build_object('id', ${id("pull")}, ${inProject})`)
-  await copy("review_jobs", `jsonb_build_object('id', ${id("job")}, ${inProject}, 'pull_request_id', ${id("pull")})`)
+  await fillWorkspaces(store, tenant, workspaces, jobs)
 
   for (let claim = 1; claim <= 12; claim++) {
     const { rows, value: leases } = await countRows(store, (sql) => claimIn(sql, tenant, ["diff", "dynamic"]))

@@ -26,6 +26,39 @@ export async function fillQueue(store: Store, tenant: Tenant, jobs: number): Pro
   await store.sql`vacuum analyze pull_requests`
 }
 
+/** So many workspaces like the first one, each with due and as many finished jobs, and statistics as the planner would have them. */
+export async function fillWorkspaces(store: Store, tenant: Tenant, workspaces: number, jobs: number): Promise<void> {
+  await push(store, tenant, 1)
+  await store.sql.begin(async (sql) => {
+    await sql`set local session_replication_role = replica`
+    const id = (name: string) => sql.unsafe(`md5('${name}' || n)::uuid`)
+    await sql`
+      insert into workspaces
+      select copy.* from workspaces w, generate_series(1, ${workspaces}::int) n,
+        jsonb_populate_record(w, jsonb_build_object('id', ${id("workspace")}, 'slug', 'w' || n)) copy`
+    await sql`
+      insert into projects
+      select copy.* from projects p, generate_series(1, ${workspaces}::int) n,
+        jsonb_populate_record(p, jsonb_build_object('id', ${id("project")}, 'workspace_id', ${id("workspace")},
+          'github_repository_id', n)) copy`
+    await sql`
+      insert into pull_requests
+      select copy.* from pull_requests q, generate_series(1, ${workspaces}::int) n, generate_series(1, ${jobs}::int) m,
+        jsonb_populate_record(q, jsonb_build_object('id', gen_random_uuid(), 'number', m, 'workspace_id', ${id("workspace")},
+          'project_id', ${id("project")})) copy`
+    await sql`
+      insert into review_jobs
+      select copy.* from review_jobs j, pull_requests q,
+        (values ('waiting', null), ('succeeded', now())) its (state, finished_at),
+        jsonb_populate_record(j, jsonb_build_object('id', gen_random_uuid(), 'pull_request_id', q.id, 'workspace_id', q.workspace_id,
+          'project_id', q.project_id, 'state', its.state, 'finished_at', its.finished_at,
+          'run_after', now() - q.number * interval '1 second')) copy
+      where q.id <> j.pull_request_id`
+  })
+  await store.sql`vacuum analyze review_jobs`
+  await store.sql`vacuum analyze pull_requests`
+}
+
 /** Runs `work` in one transaction and counts the rows of jobs and pull requests that it looks at, as Postgres counts them. */
 export async function countRows<T>(store: Store, work: (sql: Query) => Promise<T>): Promise<{ rows: number; value: T }> {
   return store.sql.begin(async (sql) => {
