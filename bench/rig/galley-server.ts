@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import type { FakeGitHub } from "@galley/fake-github"
 import type { Sql } from "postgres"
+import { noModel, serverEnvironment } from "../../scripts/demo/server-environment.ts"
 import { type Server, startServer } from "./start-server.ts"
 
 const repository = new URL("../..", import.meta.url).pathname
@@ -17,24 +18,11 @@ export function startGalleyServer(options: {
   runnerToken: string
   logFile: string
 }): Promise<Server> {
-  const { github } = options
   const argv = ["--import", join(repository, "scripts/tsx-hook.ts"), join(repository, "apps/server/src/main.ts")]
   const environment = (port: number) => ({
     NODE_ENV: "production",
-    DATABASE_URL: options.databaseUrl,
-    GALLEY_PUBLIC_URL: `http://127.0.0.1:${port}`,
-    GALLEY_LISTEN_PORT: String(port),
-    GALLEY_MASTER_KEY: randomBytes(32).toString("base64"),
     GALLEY_MAX_RUNNING_JOBS: "1000",
-    GALLEY_RUNNER_TOKEN: options.runnerToken,
-    GITHUB_URL: github.url,
-    GITHUB_API_URL: github.apiUrl,
-    GITHUB_APP_ID: String(APP_ID),
-    GITHUB_PRIVATE_KEY: github.privateKeyPem ?? "",
-    GITHUB_WEBHOOK_SECRET: options.webhookSecret,
-    MODEL_BASE_URL: "http://127.0.0.1:9/v1",
-    MODEL_API_KEY: "no model is called",
-    MODEL: "none",
+    ...serverEnvironment({ ...options, port, model: noModel, masterKey: randomBytes(32).toString("base64") }),
   })
   return startServer(argv, environment, options.logFile)
 }

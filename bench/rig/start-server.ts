@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, openSync } from "node:fs"
-import { connect, createServer } from "node:net"
+import { connect } from "node:net"
 import { setTimeout as delay } from "node:timers/promises"
+import { freePort } from "../../scripts/free-port.ts"
 import { cpuMsOf } from "../measure/cpu-time.ts"
 
 const START_TIMEOUT_MS = 30_000
@@ -52,13 +53,4 @@ function accepts(port: number): Promise<boolean> {
   socket.once("connect", () => resolve(true))
   socket.once("error", () => resolve(false))
   return promise.finally(() => socket.destroy())
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === "string") throw new Error("no free port")
-  return address.port
 }
