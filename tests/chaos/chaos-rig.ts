@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { FakeGitHub, FakeGitHubOptions } from "@galley/fake-github"
 import { bundle } from "../../scripts/bundle.ts"
 import { type IntakeRig, type ServerProcess, startIntakeRig, watch } from "../system/intake-rig.ts"
-import { type Balancer, balanceLoad } from "./balance-load.ts"
+import { balanceLoad } from "./balance-load.ts"
 import { type KeptProcess, keepRunning } from "./keep-running.ts"
 import { RUNNERS, SERVERS } from "./troubles.ts"
 
@@ -27,38 +27,34 @@ export type ChaosRig = Readonly<{
   stop(): Promise<void>
 }>
 
+/** When a step fails, what was started is stopped. */
 export async function startChaosRig(options: FakeGitHubOptions): Promise<ChaosRig> {
-  const programs = await bundlePrograms()
-  const intake = await startIntakeRig({ github: options, bundle: programs.server })
-  let balancer: Balancer | null = null
-  const ending = new AbortController()
-  const stop = async () => {
-    ending.abort()
-    await balancer?.close()
-    await intake.stop()
-    await programs.remove()
-  }
-  try {
-    const { github } = intake
-    const servers = Array.from({ length: SERVERS }, () =>
-      keepRunning(() => intake.startServer({ environment: { GALLEY_MAX_RUNNING_JOBS: String(RUNNERS) } }), ending.signal),
+  await using started = new AsyncDisposableStack()
+  const programs = started.adopt(await bundlePrograms(), ({ remove }) => remove())
+  const intake = started.adopt(await startIntakeRig({ github: options, bundle: programs.server }), ({ stop }) => stop())
+  const keep = (count: number, start: (index: number) => Promise<ServerProcess>) =>
+    Array.from({ length: count }, (_, index) =>
+      started.adopt(
+        keepRunning(() => start(index)),
+        ({ end }) => end(),
+      ),
     )
-    balancer = await balanceLoad(() => servers.flatMap((server) => server.current()?.url ?? []))
-    const { url } = balancer
-    await Promise.all(servers.map((server) => server.up()))
-    github.setWebhook({ url: `${url}/webhooks/github`, secret: intake.webhookSecret })
-    for (const name of REPOSITORIES)
-      await github.registerRepository({ owner: OWNER, name, gitDirectory: null, installationId: INSTALLATION })
-    await activate(intake)
-    const runners = Array.from({ length: RUNNERS }, (_, index) =>
-      keepRunning(() => startRunner(programs.runner, intake, url, `runner ${index + 1}`), ending.signal),
-    )
-    await Promise.all(runners.map((runner) => runner.up()))
-    return { intake, github, servers, runners, stop }
-  } catch (error) {
-    await stop()
-    throw error
+  const environment = { GALLEY_MAX_RUNNING_JOBS: String(RUNNERS) }
+  const servers = keep(SERVERS, () => intake.startServer({ environment }))
+  const addresses = () => servers.flatMap((server) => server.current()?.url ?? [])
+  const { url } = started.adopt(await balanceLoad(addresses), ({ close }) => close())
+  await Promise.all(servers.map((server) => server.up()))
+
+  const { github } = intake
+  github.setWebhook({ url: `${url}/webhooks/github`, secret: intake.webhookSecret })
+  for (const name of REPOSITORIES) {
+    await github.registerRepository({ owner: OWNER, name, gitDirectory: null, installationId: INSTALLATION })
   }
+  await activate(intake)
+  const runners = keep(RUNNERS, (index) => startRunner(programs.runner, intake, url, `runner ${index + 1}`))
+  await Promise.all(runners.map((runner) => runner.up()))
+  const all = started.move()
+  return { intake, github, servers, runners, stop: () => all.disposeAsync() }
 }
 
 /** Where a burst of pushes is one review, and where it is not. */

@@ -10,9 +10,15 @@ const reconcilers = [scheduledQueues.reconcileDeliveries, scheduledQueues.reconc
 /**
  * Ends the faults, brings every process back and lets the reconciler run until it has looked at everything and found nothing to do.
  *
- * @returns what had not come to rest after `withinMs`; empty when everything has
+ * @returns what had not come to rest after `withinMs`, and processes that ended by themselves; empty when all is well
  */
-export async function comeToRest({ intake, github, servers, runners }: ChaosRig, withinMs: number): Promise<string[]> {
+export async function comeToRest(rig: ChaosRig, withinMs: number): Promise<string[]> {
+  const unfinished = await rest(rig, withinMs)
+  const ownEnds = [...rig.servers, ...rig.runners].flatMap((kept) => kept.ownEnds())
+  return [...unfinished, ...ownEnds.map((how) => `a process ended by itself with ${how}`)]
+}
+
+async function rest({ intake, github, servers, runners }: ChaosRig, withinMs: number): Promise<string[]> {
   const { sql, databaseUrl } = intake
   const deadline = performance.now() + withinMs
   github.clearFaults()

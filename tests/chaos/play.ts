@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises"
 import type { FakeGitHub, FakeGitHubOptions } from "@galley/fake-github"
+import { z } from "zod"
 import { type ChaosRig, repoOf } from "./chaos-rig.ts"
 import { endLeases, letTasksComeDue } from "./let-time-pass.ts"
 import type { Act, Blow, Story } from "./story.ts"
@@ -10,11 +11,18 @@ type Way = Parameters<Carrier>[1]
 /** GitHub in the story's hands: its clock, and its webhooks on their way. */
 export type Stage = Readonly<{
   options: Pick<FakeGitHubOptions, "now" | "carry">
-  /** Lets an act happen at its second of the story, and returns the webhooks that tell of it. */
-  at(second: number, act: () => Promise<unknown>): Promise<Way[]>
+  /** Lets an act happen at its second of the story, and returns the webhook that tells of it, if any. */
+  at(second: number, act: () => Promise<unknown>): Promise<Way | null>
   /** Bot comments written on each pull request so far. */
   commentsWritten(number: number): number
 }>
+
+const BotComment = z.object({
+  action: z.string(),
+  comment: z.object({}),
+  issue: z.object({ number: z.int() }),
+  sender: z.object({ type: z.literal("Bot") }),
+})
 
 const BASE_REF = "main"
 const BASE_SHA = "b".repeat(40)
@@ -26,28 +34,24 @@ const INTO_OUTAGE = 15
 export function setStage(): Stage {
   const startedAtMs = Date.now()
   let second: number | null = null
-  let posted: Way[] = []
+  let posted: Way | null = null
   const written = new Map<number, number>()
   return {
     options: {
       // The story is told faster than it happens. Tokens, which have to do with the clocks of real processes, live in their time.
       now: () => (second === null ? Date.now() : startedAtMs + second * 1_000),
       carry(event, way) {
-        const { sender, action, issue } = event.payload as { sender?: { type?: string }; action?: string; issue?: { number: number } }
-        if (sender?.type === "Bot") {
-          if (event.event === "issue_comment" && action === "created" && issue) {
-            written.set(issue.number, (written.get(issue.number) ?? 0) + 1)
-          }
-          return way.send()
-        }
-        if (event.event !== "pull_request" && event.event !== "issue_comment") return way.send()
-        posted.push(way)
+        const { data: comment } = BotComment.safeParse(event.payload)
+        if (comment?.action === "created") written.set(comment.issue.number, (written.get(comment.issue.number) ?? 0) + 1)
+        // Only what people do is in the story.
+        if (second === null || comment !== undefined) return way.send()
+        posted = way
         return Promise.resolve(null)
       },
     },
     async at(actSecond, act) {
       second = actSecond
-      posted = []
+      posted = null
       await act()
       second = null
       return posted
@@ -59,19 +63,17 @@ export function setStage(): Stage {
 /** Plays a story to its end: every act, every copy of a webhook, every blow. What still works then goes on working. */
 export async function play(story: Story, stage: Stage, rig: ChaosRig): Promise<void> {
   const { github } = rig
-  const webhooks = new Map<number, Way>()
+  const webhooks = new Map<number | null, Way | null>()
   const blows: Promise<void>[] = []
   const lanes = createLanes(rig)
   for (const step of story.steps) {
     switch (step.kind) {
       case "act":
-        for (const way of await stage.at(step.second, () => perform(github, step.number, step.act))) {
-          webhooks.set(step.webhook ?? -1, way)
-        }
+        webhooks.set(step.webhook, await stage.at(step.second, () => perform(github, step.number, step.act)))
         break
       case "delivery": {
         const way = webhooks.get(step.webhook)
-        if (way === undefined) throw new Error("GitHub sent no webhook for an act that it tells of")
+        if (!way) throw new Error("GitHub sent no webhook for an act that it tells of")
         if (step.fate === "arrives") await lanes.send(way)
         if (step.fate === "lost") await way.lose()
         break
@@ -130,19 +132,19 @@ function strike({ servers, runners, intake }: ChaosRig, { target, which, leasesE
 
 /** Sends a bounded number of copies at a time. */
 function createLanes({ servers }: ChaosRig) {
-  const under = new Set<Promise<unknown>>()
+  const underWay = new Set<Promise<unknown>>()
   let intoOutage = 0
   return {
     async send(way: Way) {
-      while (under.size >= LANES) await Promise.race(under)
+      while (underWay.size >= LANES) await Promise.race(underWay)
       const outage = servers.every((server) => server.current() === null)
       intoOutage = outage ? intoOutage + 1 : 0
       if (intoOutage > INTO_OUTAGE) await Promise.race(servers.map((server) => server.up()))
-      const sending = way.send().finally(() => under.delete(sending))
-      under.add(sending)
+      const sending = way.send().finally(() => underWay.delete(sending))
+      underWay.add(sending)
       // GitHub's queue is not one turn of an event loop.
       await delay(1)
     },
-    idle: () => Promise.all(under),
+    idle: () => Promise.all(underWay),
   }
 }

