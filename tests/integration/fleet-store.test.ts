@@ -99,6 +99,22 @@ test("tells when the old token was last polled with", async () => {
 })
 
 // R-FLEET-2
+test("tells until when the old token works, and nothing of one that ended", async () => {
+  const { store, tenant, change } = await fleet()
+  const shown = async () => [
+    (await listRunners(store, tenant.workspaceId)).find(({ id }) => id === change.runnerId)?.oldTokenUntil,
+    (await listFleet(store)).find(({ name }) => name === "build-1")?.oldTokenUntil,
+  ]
+  expect(await shown()).toEqual([null, null])
+  await rotateRunnerToken(store, change)
+  expect(await shown()).toEqual([expect.any(Date), expect.any(Date)])
+
+  await store.sql`update runners set previous_token_until = clock_timestamp() where id = ${change.runnerId}`
+
+  expect(await shown()).toEqual([null, null])
+})
+
+// R-FLEET-2
 test("takes another token of the environment as a rotation, and the same one as nothing new", async () => {
   const store = await freshStore()
   const start = (token: string) =>
@@ -106,7 +122,7 @@ test("takes another token of the environment as a rotation, and the same one as 
   const { workspaceId } = await start("the first token")
   await start("the first token")
   const [runner] = await listRunners(store, workspaceId)
-  expect(runner?.previousTokenUntil).toBeNull()
+  expect(runner?.oldTokenUntil).toBeNull()
 
   await start("the second token")
   await start("the second token")

@@ -30,18 +30,17 @@ export function PauseSection({ here, runner }: SectionProps) {
 }
 
 export function TokenSection({ here, runner, ofEnvironment }: SectionProps & { ofEnvironment: boolean }) {
-  const until = runner.previousTokenUntil
-  const overlaps = until !== null && until > new Date()
+  const until = runner.oldTokenUntil
   return (
     <>
       <h2>Token</h2>
-      {overlaps ? <OldToken here={here} runner={runner} until={until} /> : null}
+      {until === null ? null : <OldToken here={here} runner={runner} until={until} />}
       {ofEnvironment ? (
         <p>
           It comes from the server's environment. To rotate it, change <code>GALLEY_RUNNER_TOKEN</code> and start the server again.
         </p>
       ) : null}
-      {overlaps || ofEnvironment ? null : <Rotate here={here} />}
+      {until !== null || ofEnvironment ? null : <Rotate here={here} />}
     </>
   )
 }
