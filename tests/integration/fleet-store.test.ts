@@ -290,4 +290,5 @@ test("sees a runner by its heartbeats while all its slots are busy, and tells no
   const elsewhere = await seenBy(other.workspaceId)
   expect(elsewhere).toMatchObject({ running: 0 })
   expect(Date.now() - (elsewhere?.lastSeenAt?.getTime() ?? 0)).toBeLessThan(60_000)
+  expect((await listFleet(store)).map(({ lastSeenAt }) => lastSeenAt)).toContainEqual(elsewhere?.lastSeenAt)
 })

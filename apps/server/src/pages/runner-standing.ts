@@ -1,13 +1,11 @@
 import type { Capability } from "@galley/contract/protocol"
+import { RUNNER_GONE_AFTER_MS } from "@galley/store/runners/last-seen-at"
 import type { RunnerSummary } from "@galley/store/runners/list-runners"
 import { isRunnerTooOld } from "../runner-api/check-runner-version.ts"
 
-/** A runner polls every 25 s at the slowest; after three misses it counts as gone. */
-const SEEN_WITHIN_MS = 90_000
-
 /** Whether the runner gave a sign of life lately. Pure. */
 export const isSeen = ({ lastSeenAt }: Pick<RunnerSummary, "lastSeenAt">, now: Date): boolean =>
-  lastSeenAt !== null && now.getTime() - lastSeenAt.getTime() < SEEN_WITHIN_MS
+  lastSeenAt !== null && now.getTime() - lastSeenAt.getTime() < RUNNER_GONE_AFTER_MS
 
 /** Its proofs that have not run out. Pure. */
 export const provenNow = ({ capabilities }: Pick<RunnerSummary, "capabilities">, now: Date): Capability[] =>

@@ -1,5 +1,6 @@
 import type { Capability } from "@galley/contract/protocol"
 import type { Store } from "../database.ts"
+import { lastSeenAt } from "./last-seen-at.ts"
 import { oldTokenUntil } from "./old-token-until.ts"
 
 /** A runner as the pages of a workspace show it. */
@@ -19,7 +20,7 @@ export interface RunnerSummary {
   /** null unless its old token still works */
   oldTokenUntil: Date | null
   previousTokenUsedAt: Date | null
-  /** Last poll, or last heartbeat of a lease: a runner whose slots are all busy polls no more. */
+  /** Last poll, or last sign of a lease; null before the first poll */
   lastSeenAt: Date | null
   /** Leases of this workspace that it holds now. */
   running: number
@@ -32,11 +33,10 @@ export async function listRunners({ sql }: Store, workspaceId: string): Promise<
       select r.id, r.workspace_id as "workspaceId", r.name, r.reported_name as "reportedName", r.version, r.capabilities,
         r.paused, r.paused_note as "pausedNote", r.paused_by as "pausedBy", r.paused_at as "pausedAt", r.created_at as "createdAt",
         ${oldTokenUntil(sql)} as "oldTokenUntil", r.previous_token_used_at as "previousTokenUsedAt",
-        greatest(r.last_seen_at, busy.heard_at) as "lastSeenAt", busy.running
-      from runners r cross join lateral (
-        select count(*) filter (where b.workspace_id = ${workspaceId})::int as running, max(u.heartbeat_at) as heard_at
-        from review_jobs b join review_runs u on u.id = b.run_id where b.state = 'running' and u.runner_id = r.id
-      ) busy
+        ${lastSeenAt(sql)} as "lastSeenAt",
+        (select count(*)::int from review_jobs b join review_runs u on u.id = b.run_id
+          where b.state = 'running' and b.workspace_id = ${workspaceId} and u.runner_id = r.id) as running
+      from runners r
       where (r.workspace_id = ${workspaceId} or r.workspace_id is null) and r.removed_at is null
       order by r.name`),
   ]
