@@ -10,12 +10,12 @@ import { rotateRunnerToken } from "@galley/store/runners/rotate-runner-token"
 import { setRunnerPaused } from "@galley/store/runners/set-runner-paused"
 import { findWorkspaceId } from "@galley/store/workspaces/find-workspace-id"
 import { z } from "zod"
-import { assertTokenIsOurs, HOUR_MS, OverlapHours, PauseNote, RunnerName } from "../runners/runner-fields.ts"
+import { assertTokenIsOurs, DEFAULT_OVERLAP_HOURS, HOUR_MS, OverlapHours, PauseNote, RunnerName } from "../runners/runner-fields.ts"
 
 export const RUNNER_USAGE = `usage: runner <verb> [<name>] [--workspace <slug> | --shared] [options]
   list                               every runner, one JSON object a line
   register <name>                    prints the new runner's token, once
-  rotate <name> [--overlap-hours N]  prints a new token; the old one works for N hours more (24; 0 ends it at once)
+  rotate <name> [--overlap-hours N]  prints a new token; the old one works for N hours more (${DEFAULT_OVERLAP_HOURS}; 0 ends it at once)
   revoke <name>                      ends the old token before its time
   pause <name> [--note TEXT]         no new reviews; what it works on goes on
   resume <name>
@@ -26,7 +26,7 @@ const options = {
   workspace: { type: "string" },
   shared: { type: "boolean", default: false },
   note: { type: "string", default: "" },
-  "overlap-hours": { type: "string", default: "24" },
+  "overlap-hours": { type: "string", default: String(DEFAULT_OVERLAP_HOURS) },
 } as const
 
 const Verb = z.enum(["list", "register", "rotate", "revoke", "pause", "resume", "remove"])

@@ -1,5 +1,6 @@
 import { integerFromText } from "@galley/contract/configuration"
 import { GalleyError } from "@galley/contract/errors"
+import { TOKEN_OVERLAP_MS } from "@galley/store/runners/runner-token"
 import { z } from "zod"
 
 /** What an operator calls a runner: one line. */
@@ -20,6 +21,7 @@ export const PauseNote = z
 /** For how long an old token goes on working, from text; 0 = not at all. */
 export const OverlapHours = integerFromText(0, 168)
 export const HOUR_MS = 3_600_000
+export const DEFAULT_OVERLAP_HOURS = TOKEN_OVERLAP_MS / HOUR_MS
 
 /** The runner that the server's environment names: a start makes it, with the token of GALLEY_RUNNER_TOKEN. */
 export const ENVIRONMENT_RUNNER = "default"
