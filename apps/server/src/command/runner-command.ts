@@ -10,7 +10,8 @@ import { rotateRunnerToken } from "@galley/store/runners/rotate-runner-token"
 import { setRunnerPaused } from "@galley/store/runners/set-runner-paused"
 import { findWorkspaceId } from "@galley/store/workspaces/find-workspace-id"
 import { z } from "zod"
-import { assertTokenIsOurs, DEFAULT_OVERLAP_HOURS, HOUR_MS, OverlapHours, PauseNote, RunnerName } from "../runners/runner-fields.ts"
+import { assertNotOfEnvironment, isOfEnvironment } from "../runners/environment-runner.ts"
+import { DEFAULT_OVERLAP_HOURS, HOUR_MS, OverlapHours, PauseNote, RunnerName } from "../runners/runner-fields.ts"
 
 export const RUNNER_USAGE = `usage: runner <verb> [<name>] [--workspace <slug> | --shared] [options]
   list                               every runner, one JSON object a line
@@ -70,10 +71,11 @@ export async function runnerCommand(store: Store, environment: { slug: string },
   const workspaceId = slug === null ? null : await findWorkspaceId(store, slug)
   if (verb === "register") return [(await registerRunner(store, { workspaceId, name, actor: ACTOR })).token]
 
+  const ofEnvironment = isOfEnvironment(name, slug === environment.slug)
   const change = { workspaceId, runnerId: await findRunnerId(store, workspaceId, name), actor: ACTOR }
   switch (verb) {
     case "rotate": {
-      assertTokenIsOurs(name, slug, environment.slug)
+      assertNotOfEnvironment(ofEnvironment)
       const overlapHours = read(OverlapHours, values["overlap-hours"], "--overlap-hours")
       return [(await rotateRunnerToken(store, change, overlapHours * HOUR_MS)).token]
     }
@@ -87,7 +89,7 @@ export async function runnerCommand(store: Store, environment: { slug: string },
       await setRunnerPaused(store, change, null)
       return []
     case "remove":
-      assertTokenIsOurs(name, slug, environment.slug)
+      assertNotOfEnvironment(ofEnvironment)
       await removeRunner(store, change)
       return []
   }

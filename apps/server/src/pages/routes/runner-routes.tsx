@@ -9,7 +9,8 @@ import { setRunnerPaused } from "@galley/store/runners/set-runner-paused"
 import { listRuns } from "@galley/store/runs/list-runs"
 import { Hono } from "hono"
 import { z } from "zod"
-import { assertTokenIsOurs, HOUR_MS, isOfEnvironment, OverlapHours, PauseNote, RunnerName } from "../../runners/runner-fields.ts"
+import { assertNotOfEnvironment, isOfEnvironment } from "../../runners/environment-runner.ts"
+import { HOUR_MS, OverlapHours, PauseNote, RunnerName } from "../../runners/runner-fields.ts"
 import { requireRole, requireUser } from "../access/require-access.ts"
 import type { PageContext, PageEnv, PageParts } from "../page-env.ts"
 import { readForm, readId, wantsJson } from "../request-values.ts"
@@ -45,6 +46,7 @@ export function runnerRoutes({ context }: PageParts): Hono<PageEnv> {
     if (runner.workspaceId === null) throw new GalleyError("forbidden", "shared runners are managed from the command line")
     return { runner, change: { workspaceId: runner.workspaceId, runnerId: runner.id, actor: requireUser(c).login } }
   }
+  const ofEnvironment = ({ name, workspaceId }: RunnerSummary) => isOfEnvironment(name, workspaceId === context.workspaceId)
   const showFleet = async (c: PageContext, problem: string | null, name: string) =>
     page(<RunnersPage c={c} runners={await listRunners(store, c.get("workspace").id)} problem={problem} name={name} />)
   const done = (c: PageContext, runner: RunnerSummary, what: string) =>
@@ -72,13 +74,12 @@ export function runnerRoutes({ context }: PageParts): Hono<PageEnv> {
   app.get(`${path}/:id`, async (c) => {
     const runner = await findRunner(c)
     const leases = await listRuns(store, c.get("workspace").id, { heldBy: runner.id })
-    const ofEnvironment = isOfEnvironment(runner.name, runner.workspaceId, context.workspaceId)
-    return c.html(page(<RunnerPage {...{ c, runner, leases, ofEnvironment }} />))
+    return c.html(page(<RunnerPage {...{ c, runner, leases, ofEnvironment: ofEnvironment(runner) }} />))
   })
 
   app.post(`${path}/:id/rotate`, async (c) => {
     const { runner, change } = await findManaged(c)
-    assertTokenIsOurs(runner.name, runner.workspaceId, context.workspaceId)
+    assertNotOfEnvironment(ofEnvironment(runner))
     const { overlapHours } = await readForm(c, RotateForm)
     const { token } = await rotateRunnerToken(store, change, overlapHours * HOUR_MS)
     return c.html(page(<RunnerTokenPage c={c} id={runner.id} name={runner.name} token={token} overlapHours={overlapHours} />))
@@ -104,7 +105,7 @@ export function runnerRoutes({ context }: PageParts): Hono<PageEnv> {
 
   app.post(`${path}/:id/remove`, async (c) => {
     const { runner, change } = await findManaged(c)
-    assertTokenIsOurs(runner.name, runner.workspaceId, context.workspaceId)
+    assertNotOfEnvironment(ofEnvironment(runner))
     await readForm(c, RemoveForm)
     await removeRunner(store, change)
     return c.redirect(`/w/${c.get("workspace").slug}/runners?done=runner-removed`, 303)
