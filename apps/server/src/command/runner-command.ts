@@ -25,12 +25,22 @@ A runner belongs to the workspace of the environment, to another one (--workspac
 
 const options = {
   workspace: { type: "string" },
-  shared: { type: "boolean", default: false },
-  note: { type: "string", default: "" },
-  "overlap-hours": { type: "string", default: String(DEFAULT_OVERLAP_HOURS) },
+  shared: { type: "boolean" },
+  note: { type: "string" },
+  "overlap-hours": { type: "string" },
 } as const
 
 const Verb = z.enum(["list", "register", "rotate", "revoke", "pause", "resume", "remove"])
+const whose = ["workspace", "shared"]
+const optionsOf: Readonly<Record<z.infer<typeof Verb>, readonly string[]>> = {
+  list: [],
+  register: whose,
+  rotate: [...whose, "overlap-hours"],
+  revoke: whose,
+  pause: [...whose, "note"],
+  resume: whose,
+  remove: whose,
+}
 const ACTOR = "command line"
 
 const misused = (problem: string, cause?: unknown) => new GalleyError("config_invalid", `${problem}\n${RUNNER_USAGE}`, { cause })
@@ -63,6 +73,8 @@ export async function runnerCommand(store: Store, environment: { slug: string },
   const [word, typed, ...more] = positionals
   const verb = read(Verb, word, "the verb")
   if (more.length > 0 || (verb === "list") !== (typed === undefined)) throw misused("the name of one runner is needed, but for list")
+  const stray = Object.keys(values).find((option) => !optionsOf[verb].includes(option))
+  if (stray !== undefined) throw misused(`--${stray} is no option of ${verb}`)
   if (values.shared && values.workspace !== undefined) throw misused("a runner cannot be shared and of one workspace")
   if (verb === "list") return (await listFleet(store)).map((runner) => JSON.stringify(runner))
 
@@ -76,14 +88,14 @@ export async function runnerCommand(store: Store, environment: { slug: string },
   switch (verb) {
     case "rotate": {
       assertNotOfEnvironment(ofEnvironment)
-      const overlapHours = read(OverlapHours, values["overlap-hours"], "--overlap-hours")
+      const overlapHours = read(OverlapHours, values["overlap-hours"] ?? String(DEFAULT_OVERLAP_HOURS), "--overlap-hours")
       return [(await rotateRunnerToken(store, change, overlapHours * HOUR_MS)).token]
     }
     case "revoke":
       await revokeOldToken(store, change)
       return []
     case "pause":
-      await setRunnerPaused(store, change, { note: read(PauseNote, values.note, "--note") })
+      await setRunnerPaused(store, change, { note: read(PauseNote, values.note ?? "", "--note") })
       return []
     case "resume":
       await setRunnerPaused(store, change, null)
