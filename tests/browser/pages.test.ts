@@ -8,6 +8,7 @@ import { authenticateRunner } from "@galley/store/runners/authenticate-runner"
 import { listRunners } from "@galley/store/runners/list-runners"
 import { registerRunner } from "@galley/store/runners/register-runner"
 import { rotateRunnerToken } from "@galley/store/runners/rotate-runner-token"
+import { TOKEN_OVERLAP_MS } from "@galley/store/runners/runner-token"
 import { touchRunner } from "@galley/store/runners/touch-runner"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest"
@@ -283,7 +284,7 @@ async function managedRunner(): Promise<{ runnerId: string }> {
   const known = (await listRunners(rig.store, workspaceId)).find(({ name }) => name === "build-2")
   if (known !== undefined) return { runnerId: known.id }
   const { runnerId } = await registerRunner(rig.store, { workspaceId, name: "build-2", actor: "test" })
-  await rotateRunnerToken(rig.store, { workspaceId, runnerId, actor: "test" })
+  await rotateRunnerToken(rig.store, { workspaceId, runnerId, actor: "test" }, TOKEN_OVERLAP_MS)
   const proof = { engineVersion: "pr-agent 0.48.0", boundary: "enforced" as const, checkedAt: new Date().toISOString() }
   const capabilities = [
     { ...proof, kind: "diff" as const, expiresAt: new Date(Date.now() + 1_800_000).toISOString() },

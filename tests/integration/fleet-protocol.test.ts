@@ -3,6 +3,7 @@ import { listRunners } from "@galley/store/runners/list-runners"
 import { removeRunner } from "@galley/store/runners/remove-runner"
 import { revokeOldToken } from "@galley/store/runners/revoke-old-token"
 import { rotateRunnerToken } from "@galley/store/runners/rotate-runner-token"
+import { TOKEN_OVERLAP_MS } from "@galley/store/runners/runner-token"
 import { setRunnerPaused } from "@galley/store/runners/set-runner-paused"
 import { expect, test } from "vitest"
 import { leaseRequest, resultOf, startReviewServer, until } from "./review-fixture.ts"
@@ -26,7 +27,7 @@ async function leased() {
 test("lets a runner go on polling with its old token until the overlap ends, and its review through the rotation", async () => {
   const { server, store, lease, change, pollAs } = await leased()
 
-  const { token } = await rotateRunnerToken(store, change)
+  const { token } = await rotateRunnerToken(store, change, TOKEN_OVERLAP_MS)
 
   expect((await server.on(lease, "heartbeat", beat)).status).toBe(200)
   expect((await server.runner("/leases", leaseRequest(soon))).status).toBe(204)
@@ -43,7 +44,7 @@ test("lets a runner go on polling with its old token until the overlap ends, and
 // R-FLEET-1
 test("refuses the old token as soon as it is revoked", async () => {
   const { server, store, change, pollAs } = await leased()
-  const { token } = await rotateRunnerToken(store, change)
+  const { token } = await rotateRunnerToken(store, change, TOKEN_OVERLAP_MS)
 
   await revokeOldToken(store, change)
 

@@ -10,7 +10,7 @@ import { registerRunner } from "@galley/store/runners/register-runner"
 import { removeRunner } from "@galley/store/runners/remove-runner"
 import { revokeOldToken } from "@galley/store/runners/revoke-old-token"
 import { rotateRunnerToken } from "@galley/store/runners/rotate-runner-token"
-import { hashRunnerToken } from "@galley/store/runners/runner-token"
+import { hashRunnerToken, TOKEN_OVERLAP_MS } from "@galley/store/runners/runner-token"
 import { setRunnerPaused } from "@galley/store/runners/set-runner-paused"
 import { touchRunner } from "@galley/store/runners/touch-runner"
 import { getRun } from "@galley/store/runs/get-run"
@@ -43,7 +43,7 @@ async function fleet() {
 test("lets a runner in by its old and its new token for a day after a rotation, and then by the new one alone", async () => {
   const { store, token, change } = await fleet()
 
-  const rotated = await rotateRunnerToken(store, change)
+  const rotated = await rotateRunnerToken(store, change, TOKEN_OVERLAP_MS)
 
   expect(await authenticateRunner(store, token)).toMatchObject({ id: change.runnerId, usesOldToken: true })
   expect(await authenticateRunner(store, rotated.token)).toMatchObject({ id: change.runnerId, usesOldToken: false })
@@ -59,7 +59,7 @@ test("lets a runner in by its old and its new token for a day after a rotation, 
 // R-FLEET-1
 test("ends the old token at once when a person says so, then or with the rotation itself", async () => {
   const { store, token, change, auditOf } = await fleet()
-  const second = await rotateRunnerToken(store, change)
+  const second = await rotateRunnerToken(store, change, TOKEN_OVERLAP_MS)
   await revokeOldToken(store, change)
   await revokeOldToken(store, change)
   await expect(authenticateRunner(store, token)).rejects.toMatchObject(refused)
@@ -75,7 +75,10 @@ test("ends the old token at once when a person says so, then or with the rotatio
 // R-FLEET-1
 test("rotates no second time while the old token works, so that a form sent twice takes no token away", async () => {
   const { store, token, change } = await fleet()
-  const both = await Promise.allSettled([rotateRunnerToken(store, change), rotateRunnerToken(store, change)])
+  const both = await Promise.allSettled([
+    rotateRunnerToken(store, change, TOKEN_OVERLAP_MS),
+    rotateRunnerToken(store, change, TOKEN_OVERLAP_MS),
+  ])
 
   expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"])
   expect(both.find(({ status }) => status === "rejected")).toMatchObject({ reason: { code: "runner_token_overlaps" } })
@@ -89,13 +92,29 @@ test("tells when the old token was last polled with", async () => {
   const poll = async (shown: string) =>
     touchRunner(store, await authenticateRunner(store, shown), { name: "host", version: "0.1.0", capabilities: [capability] })
   await poll(token)
-  const rotated = await rotateRunnerToken(store, change)
+  const rotated = await rotateRunnerToken(store, change, TOKEN_OVERLAP_MS)
   await poll(rotated.token)
   expect(await usedAt()).toBeNull()
 
   await poll(token)
 
   expect(await usedAt()).toBeInstanceOf(Date)
+})
+
+// R-FLEET-2
+test("tells until when the old token works, and nothing of one that ended", async () => {
+  const { store, tenant, change } = await fleet()
+  const shown = async () => [
+    (await listRunners(store, tenant.workspaceId)).find(({ id }) => id === change.runnerId)?.oldTokenUntil,
+    (await listFleet(store)).find(({ name }) => name === "build-1")?.oldTokenUntil,
+  ]
+  expect(await shown()).toEqual([null, null])
+  await rotateRunnerToken(store, change, TOKEN_OVERLAP_MS)
+  expect(await shown()).toEqual([expect.any(Date), expect.any(Date)])
+
+  await store.sql`update runners set previous_token_until = clock_timestamp() where id = ${change.runnerId}`
+
+  expect(await shown()).toEqual([null, null])
 })
 
 // R-FLEET-2
@@ -106,7 +125,7 @@ test("takes another token of the environment as a rotation, and the same one as 
   const { workspaceId } = await start("the first token")
   await start("the first token")
   const [runner] = await listRunners(store, workspaceId)
-  expect(runner?.previousTokenUntil).toBeNull()
+  expect(runner?.oldTokenUntil).toBeNull()
 
   await start("the second token")
   await start("the second token")
@@ -152,7 +171,7 @@ test("gives nothing to a runner that was paused while its poll waited, and the j
 // R-FLEET-4
 test("removes a runner: its tokens are refused, and its jobs wait again at once without counting an attempt", async () => {
   const { store, tenant, token, change } = await fleet()
-  const rotated = await rotateRunnerToken(store, change)
+  const rotated = await rotateRunnerToken(store, change, TOKEN_OVERLAP_MS)
   for (const number of [1, 2]) await push(store, tenant, number)
   const leases = [await claimed(store, tenant), await claimed(store, tenant)]
   const [first, second] = leases
@@ -229,7 +248,7 @@ test("changes runners of the named workspace alone, never another's, a shared or
   ]
 
   for (const one of wrong) {
-    await expect(rotateRunnerToken(store, one)).rejects.toMatchObject(unknown)
+    await expect(rotateRunnerToken(store, one, TOKEN_OVERLAP_MS)).rejects.toMatchObject(unknown)
     await expect(revokeOldToken(store, one)).rejects.toMatchObject(unknown)
     await expect(setRunnerPaused(store, one, { note: "" })).rejects.toMatchObject(unknown)
     await expect(removeRunner(store, one)).rejects.toMatchObject(unknown)
@@ -243,7 +262,7 @@ test("shows runners with what they proved and hold, without a trace of their tok
   const { store, tenant, change } = await fleet()
   const stranger = await seedTenant(store)
   await touchRunner(store, { id: change.runnerId, usesOldToken: false }, { name: "host-1", version: "1.2.3", capabilities: [capability] })
-  await rotateRunnerToken(store, change)
+  await rotateRunnerToken(store, change, TOKEN_OVERLAP_MS)
   await push(store, tenant, 1)
   const lease = await claimed(store, tenant)
 
@@ -274,4 +293,5 @@ test("sees a runner by its heartbeats while all its slots are busy, and tells no
   const elsewhere = await seenBy(other.workspaceId)
   expect(elsewhere).toMatchObject({ running: 0 })
   expect(Date.now() - (elsewhere?.lastSeenAt?.getTime() ?? 0)).toBeLessThan(60_000)
+  expect((await listFleet(store)).map(({ lastSeenAt }) => lastSeenAt)).toContainEqual(elsewhere?.lastSeenAt)
 })

@@ -12,7 +12,7 @@ export type Visitor = Readonly<{
   get(path: string, headers?: Record<string, string>): Promise<Response>
   getJson<T = Record<string, never>>(path: string): Promise<T>
   /** Submits a form as a browser does. */
-  submit(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Response>
+  submit(path: string, fields: Record<string, string> | FormData, headers?: Record<string, string>): Promise<Response>
   postJson(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
 }>
 
@@ -29,7 +29,7 @@ export async function seedPagesTenant(server: TestServer, settings: Record<strin
 }
 
 export function visitor(server: TestServer, cookie: string | null): Visitor {
-  const request = async (method: string, path: string, headers: Record<string, string>, body?: string) =>
+  const request = async (method: string, path: string, headers: Record<string, string>, body?: string | FormData | URLSearchParams) =>
     server.app.request(path, {
       method,
       headers: { ...(cookie === null ? {} : { cookie }), ...headers },
@@ -43,8 +43,8 @@ export function visitor(server: TestServer, cookie: string | null): Visitor {
       request(
         "POST",
         path,
-        { accept: "text/html", "content-type": "application/x-www-form-urlencoded", origin: ORIGIN, ...headers },
-        new URLSearchParams(fields).toString(),
+        { accept: "text/html", origin: ORIGIN, ...headers },
+        fields instanceof FormData ? fields : new URLSearchParams(fields),
       ),
     postJson: (path, body, headers = {}) =>
       request("POST", path, { ...json, "content-type": "application/json", origin: ORIGIN, ...headers }, JSON.stringify(body)),

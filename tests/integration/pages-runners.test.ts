@@ -68,6 +68,18 @@ test.each([
   expect(html).not.toContain("galley_runner_")
 })
 
+// R-FLEET-7
+test("makes no runner of a file that is sent as a name", async () => {
+  const { server, tenant, owner } = await startPages()
+  const form = new FormData()
+  form.set("name", new File(["build-1"], "name.txt"))
+
+  const answer = await owner.submit(fleetOf(tenant), form)
+
+  expect(answer.status).toBe(422)
+  expect(await server.context.store.sql`select from runners where workspace_id = ${tenant.workspaceId}`).toHaveLength(1)
+})
+
 // R-FLEET-1, R-FLEET-7
 test("rotates a token without a break, and revokes the old one when asked to", async () => {
   const { server, tenant, owner } = await startPages()

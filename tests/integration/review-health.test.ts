@@ -1,5 +1,7 @@
+import { noUsage } from "@galley/contract/usage"
 import { readReviewHealth } from "@galley/store/health/read-review-health"
 import { completeJob } from "@galley/store/queue/complete-job"
+import { heartbeat } from "@galley/store/queue/heartbeat"
 import { touchRunner } from "@galley/store/runners/touch-runner"
 import { deadTaskQueue } from "@galley/store/tasks"
 import { expect, test, vi } from "vitest"
@@ -36,7 +38,7 @@ test("sees whether a live runner of the workspace, or of all, offers the kind of
 })
 
 // R-FLEET-5
-test("counts a runner as live that works on a review and polls no more for that", async () => {
+test("counts a runner as live that works on a review and polls no more for that, as long as it is heard of", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
   for (const number of [1, 2]) await push(store, tenant, number)
@@ -46,6 +48,10 @@ test("counts a runner as live that works on a review and polls no more for that"
   await store.sql`update runners set last_seen_at = now() - interval '2 minutes'`
   const unoffered = async () => (await readReviewHealth(store)).waiting.map(({ oldestUnofferedDueAt }) => oldestUnofferedDueAt)
 
+  expect(await unoffered()).toEqual([null])
+  await store.sql`update review_runs set started_at = now() - interval '2 minutes'`
+  expect(await unoffered()).toEqual([expect.any(Date)])
+  await heartbeat(store, lease, { phase: "reviewing", progress: "", usage: noUsage })
   expect(await unoffered()).toEqual([null])
   await completeJob(store, lease, reviewed(lease))
   expect(await unoffered()).toEqual([expect.any(Date)])

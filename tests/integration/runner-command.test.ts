@@ -91,9 +91,14 @@ test.each([
   [["rotate", "build-1", "--overlap-hours", ""]],
   [["register", "build-1", "--shared", "--workspace", "other"]],
   [["register", "build-1", "--token", "mine"]],
+  [["list", "--shared"]],
+  [["list", "--workspace", "acme"]],
+  [["register", "build-1", "--note", "a new disk"]],
+  [["resume", "build-1", "--note", ""]],
+  [["revoke", "build-1", "--overlap-hours", "24"]],
 ])("shows how it is used instead of guessing what %j means", async (argv) => {
   const { run } = await commandLine()
-  if (argv[0] === "rotate") await run("register", "build-1")
+  if (["rotate", "revoke", "resume"].includes(argv[0] ?? "")) await run("register", "build-1")
 
   await expect(run(...argv)).rejects.toMatchObject({ code: "config_invalid", message: expect.stringContaining("usage: runner <verb>") })
 })

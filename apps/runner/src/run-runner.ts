@@ -78,10 +78,19 @@ export async function runRunner(config: RunnerConfig, stopping: AbortSignal, log
     state.ownFault = failure
   }
   try {
-    const [runnerName, once] = [config.name, config.ephemeral]
-    await runSlots({ slots, runnerName, runnerVersion: RUNNER_VERSION, server, prove, work, once, stopping, log })
+    await runSlots({
+      slots,
+      runnerName: config.name,
+      runnerVersion: RUNNER_VERSION,
+      server,
+      prove,
+      work,
+      once: config.ephemeral,
+      stopping,
+      log,
+    })
     for (const { ownFault } of states.values()) {
-      if (once && ownFault !== null) throw new GalleyError(ownFault, "the job was given back: this runner is not fit for it")
+      if (config.ephemeral && ownFault !== null) throw new GalleyError(ownFault, "the job was given back: this runner is not fit for it")
     }
   } finally {
     for (const state of states.values()) await state.prewarmed?.close()

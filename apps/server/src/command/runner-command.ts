@@ -10,12 +10,13 @@ import { rotateRunnerToken } from "@galley/store/runners/rotate-runner-token"
 import { setRunnerPaused } from "@galley/store/runners/set-runner-paused"
 import { findWorkspaceId } from "@galley/store/workspaces/find-workspace-id"
 import { z } from "zod"
-import { assertTokenIsOurs, HOUR_MS, OverlapHours, PauseNote, RunnerName } from "../runners/runner-fields.ts"
+import { assertNotOfEnvironment, isOfEnvironment } from "../runners/environment-runner.ts"
+import { DEFAULT_OVERLAP_HOURS, HOUR_MS, OverlapHours, PauseNote, RunnerName } from "../runners/runner-fields.ts"
 
 export const RUNNER_USAGE = `usage: runner <verb> [<name>] [--workspace <slug> | --shared] [options]
   list                               every runner, one JSON object a line
   register <name>                    prints the new runner's token, once
-  rotate <name> [--overlap-hours N]  prints a new token; the old one works for N hours more (24; 0 ends it at once)
+  rotate <name> [--overlap-hours N]  prints a new token; the old one works for N hours more (${DEFAULT_OVERLAP_HOURS}; 0 ends it at once)
   revoke <name>                      ends the old token before its time
   pause <name> [--note TEXT]         no new reviews; what it works on goes on
   resume <name>
@@ -24,12 +25,22 @@ A runner belongs to the workspace of the environment, to another one (--workspac
 
 const options = {
   workspace: { type: "string" },
-  shared: { type: "boolean", default: false },
-  note: { type: "string", default: "" },
-  "overlap-hours": { type: "string", default: "24" },
+  shared: { type: "boolean" },
+  note: { type: "string" },
+  "overlap-hours": { type: "string" },
 } as const
 
 const Verb = z.enum(["list", "register", "rotate", "revoke", "pause", "resume", "remove"])
+const whose = ["workspace", "shared"]
+const optionsOf: Readonly<Record<z.infer<typeof Verb>, readonly string[]>> = {
+  list: [],
+  register: whose,
+  rotate: [...whose, "overlap-hours"],
+  revoke: whose,
+  pause: [...whose, "note"],
+  resume: whose,
+  remove: whose,
+}
 const ACTOR = "command line"
 
 const misused = (problem: string, cause?: unknown) => new GalleyError("config_invalid", `${problem}\n${RUNNER_USAGE}`, { cause })
@@ -62,6 +73,8 @@ export async function runnerCommand(store: Store, environment: { slug: string },
   const [word, typed, ...more] = positionals
   const verb = read(Verb, word, "the verb")
   if (more.length > 0 || (verb === "list") !== (typed === undefined)) throw misused("the name of one runner is needed, but for list")
+  const stray = Object.keys(values).find((option) => !optionsOf[verb].includes(option))
+  if (stray !== undefined) throw misused(`--${stray} is no option of ${verb}`)
   if (values.shared && values.workspace !== undefined) throw misused("a runner cannot be shared and of one workspace")
   if (verb === "list") return (await listFleet(store)).map((runner) => JSON.stringify(runner))
 
@@ -70,24 +83,25 @@ export async function runnerCommand(store: Store, environment: { slug: string },
   const workspaceId = slug === null ? null : await findWorkspaceId(store, slug)
   if (verb === "register") return [(await registerRunner(store, { workspaceId, name, actor: ACTOR })).token]
 
+  const ofEnvironment = isOfEnvironment(name, slug === environment.slug)
   const change = { workspaceId, runnerId: await findRunnerId(store, workspaceId, name), actor: ACTOR }
   switch (verb) {
     case "rotate": {
-      assertTokenIsOurs(name, slug, environment.slug)
-      const overlapHours = read(OverlapHours, values["overlap-hours"], "--overlap-hours")
+      assertNotOfEnvironment(ofEnvironment)
+      const overlapHours = read(OverlapHours, values["overlap-hours"] ?? String(DEFAULT_OVERLAP_HOURS), "--overlap-hours")
       return [(await rotateRunnerToken(store, change, overlapHours * HOUR_MS)).token]
     }
     case "revoke":
       await revokeOldToken(store, change)
       return []
     case "pause":
-      await setRunnerPaused(store, change, { note: read(PauseNote, values.note, "--note") })
+      await setRunnerPaused(store, change, { note: read(PauseNote, values.note ?? "", "--note") })
       return []
     case "resume":
       await setRunnerPaused(store, change, null)
       return []
     case "remove":
-      assertTokenIsOurs(name, slug, environment.slug)
+      assertNotOfEnvironment(ofEnvironment)
       await removeRunner(store, change)
       return []
   }

@@ -42,8 +42,9 @@ export async function applyDecision(
   event: WebhookEvent,
   target: IntakeTarget,
 ): Promise<DeliveryVerdict> {
-  const decision = decideDelivery(event, factsOf(target))
+  // A pull request comes here only when its second did not tell its order (`tied`): what was decided on it counts for nothing.
   if (event.type === "pull_request" && target.project !== null) return askGitHub(tx, event, target.project)
+  const decision = decideDelivery(event, factsOf(target))
   switch (decision.action) {
     case "ignore":
       return { outcome: "ignored", reason: decision.reason }

@@ -24,7 +24,6 @@ export type IgnoreReason =
   | "command_from_bot"
   | "commander_not_allowed"
   | "overtaken"
-  | "same_second"
   | "unknown_host"
 
 export type ProjectFacts = Readonly<{ settings: ProjectSettings; removed: boolean }>

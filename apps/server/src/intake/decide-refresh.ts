@@ -10,6 +10,8 @@ export type RefreshDecision =
   | Readonly<{ action: "cancel"; code: GalleyErrorCode }>
   | Readonly<{ action: "enqueue"; debounceMs: number }>
 
+const ignore = (reason: IgnoreReason): RefreshDecision => ({ action: "ignore", reason })
+
 /**
  * Decides what it leads to that GitHub shows a pull request as it is: the same as the event of what changed. Pure.
  *
@@ -21,12 +23,17 @@ export function decideRefresh(
   settings: ProjectSettings,
   lastReviewedSha: Sha | null,
 ): RefreshDecision {
+  if (!settings.active) return ignore("inactive_project")
+  const becameDraft = before?.draft === false && pull.draft
+  if (before?.open && !pull.open) return { action: "cancel", code: "pull_request_closed" }
+  if (becameDraft && !settings.reviewDrafts) return { action: "cancel", code: "pull_request_draft" }
+
   const moved = before === null || before.headSha !== pull.headSha || before.baseRef !== pull.baseRef
-  if (!moved && before.draft === pull.draft && before.open === pull.open) return { action: "ignore", reason: "overtaken" }
-  if (!pull.open) return { action: "cancel", code: "pull_request_closed" }
-  if (pull.draft && !settings.reviewDrafts) return { action: "cancel", code: "pull_request_draft" }
+  const becameReady = before?.draft === true && !pull.draft
+  const reopened = before?.open === false && pull.open
+  if (!moved && !becameReady && !reopened) return ignore(becameDraft ? "action_not_used" : "overtaken")
   const obstacle = pullRequestObstacle(pull, settings)
-  if (obstacle !== null) return { action: "ignore", reason: obstacle }
-  if (!moved && lastReviewedSha === pull.headSha) return { action: "ignore", reason: "already_reviewed" }
+  if (obstacle !== null) return ignore(obstacle)
+  if (!moved && !becameReady && lastReviewedSha === pull.headSha) return ignore("already_reviewed")
   return { action: "enqueue", debounceMs: settings.debounceSeconds * 1_000 }
 }

@@ -1,6 +1,6 @@
 import type { ProjectSettings } from "@galley/contract/settings"
 import type { PullRequest } from "@galley/github/pull-request"
-import { requestRefresh } from "@galley/store/intake/request-refresh"
+import { REFRESH_DELAY_SECONDS, requestRefresh } from "@galley/store/intake/request-refresh"
 import { upsertPullRequest } from "@galley/store/intake/upsert-pull-request"
 import type { DeliveryVerdict } from "@galley/store/intake/with-intake"
 import { withProject } from "@galley/store/intake/with-project"
@@ -23,9 +23,6 @@ export const CommandTask = z.object({
   deliveryId: z.uuid(),
 })
 export type CommandTask = z.infer<typeof CommandTask>
-
-/** After the look that is asked for first. */
-const AGAIN_SECONDS = 3
 
 /** Why a command leads to no review, or null. Pure. A member who asks may have a bot's pull request reviewed. */
 export function commandObstacle(pull: Pick<PullRequest, "open" | "draft">, settings: ProjectSettings): IgnoreReason | null {
@@ -67,6 +64,7 @@ export async function resolveCommand(context: ServerContext, command: CommandTas
 /** An event of that second told something else: the command waits for what a look at GitHub after that second finds. */
 async function askAgain(tx: Transaction, command: CommandTask, updatedAt: Date): Promise<DeliveryVerdict> {
   await requestRefresh(tx, { ...command, updatedAt })
-  await tx.sendTask(taskQueues.resolveCommandHead, command, { startAfter: AGAIN_SECONDS })
+  // After the look that is asked for first.
+  await tx.sendTask(taskQueues.resolveCommandHead, command, { startAfter: REFRESH_DELAY_SECONDS + 1 })
   return { outcome: "accepted", reason: "command" }
 }

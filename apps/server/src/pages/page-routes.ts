@@ -9,10 +9,10 @@ import { answerPageError } from "./answer-page-error.tsx"
 import { assetRoutes } from "./assets/asset-routes.ts"
 import type { PageEnv, PageParts } from "./page-env.ts"
 import { deliveryRoutes } from "./routes/delivery-routes.ts"
+import { fleetRoutes } from "./routes/fleet-routes.tsx"
 import { projectRoutes } from "./routes/project-routes.tsx"
 import { pullRequestRoutes } from "./routes/pull-request-routes.tsx"
 import { runRoutes } from "./routes/run-routes.tsx"
-import { runnerRoutes } from "./routes/runner-routes.tsx"
 import { settingsRoutes } from "./routes/settings-routes.tsx"
 import { signInRoutes } from "./routes/sign-in-routes.tsx"
 
@@ -55,7 +55,7 @@ export function pageRoutes(parts: PageParts): Hono<PageEnv> {
   app.route("/", settingsRoutes(parts))
   app.route("/", pullRequestRoutes(parts))
   app.route("/", runRoutes(parts))
-  app.route("/", runnerRoutes(parts))
+  app.route("/", fleetRoutes(parts))
   app.route("/", deliveryRoutes(parts))
   for (const path of PAGE_PATHS) {
     app.all(path, () => {

@@ -1,17 +1,11 @@
-import type { Capability } from "@galley/contract/protocol"
+import { RUNNER_GONE_AFTER_MS } from "@galley/store/runners/last-seen-at"
 import type { RunnerSummary } from "@galley/store/runners/list-runners"
 import { isRunnerTooOld } from "../runner-api/check-runner-version.ts"
-
-/** A runner polls every 25 s at the slowest; after three misses it counts as gone. */
-const SEEN_WITHIN_MS = 90_000
+import { provenNow } from "../runner-api/proven-now.ts"
 
 /** Whether the runner gave a sign of life lately. Pure. */
 export const isSeen = ({ lastSeenAt }: Pick<RunnerSummary, "lastSeenAt">, now: Date): boolean =>
-  lastSeenAt !== null && now.getTime() - lastSeenAt.getTime() < SEEN_WITHIN_MS
-
-/** Its proofs that have not run out. Pure. */
-export const provenNow = ({ capabilities }: Pick<RunnerSummary, "capabilities">, now: Date): Capability[] =>
-  capabilities.filter(({ expiresAt }) => new Date(expiresAt) > now)
+  lastSeenAt !== null && now.getTime() - lastSeenAt.getTime() < RUNNER_GONE_AFTER_MS
 
 /** How a runner stands; the first that fits, so that what a person did or can mend comes before what follows from it. */
 export type RunnerStanding = "paused" | "never_seen" | "not_seen" | "too_old" | "unproven" | "working" | "ready"
@@ -26,5 +20,5 @@ export function runnerStanding(
   if (!isSeen(runner, now)) return "not_seen"
   if (runner.version !== null && isRunnerTooOld(runner.version)) return "too_old"
   if (runner.running > 0) return "working"
-  return provenNow(runner, now).length === 0 ? "unproven" : "ready"
+  return provenNow(runner.capabilities, now).length === 0 ? "unproven" : "ready"
 }

@@ -45,7 +45,7 @@ export const causeNames: Readonly<Record<JobCause, string>> = {
   reconciler: "catching up after an outage",
 }
 
-const reasonWords: Readonly<Record<IgnoreReason | "command", string>> = {
+const reasonWords: Readonly<Record<IgnoreReason | "command" | "same_second", string>> = {
   event_not_used: "Galley does not use this event.",
   action_not_used: "This action never starts a review.",
   no_installation: "The delivery names no installation of the App.",

@@ -59,7 +59,6 @@ export function runAnswer(detail: RunDetail): z.infer<typeof RunAnswer> {
 
 export function runnerShape(runner: RunnerSummary): RunnerShape {
   const { id, name, workspaceId, reportedName, version, capabilities, running } = runner
-  const until = runner.previousTokenUntil
   return {
     id,
     name,
@@ -69,7 +68,7 @@ export function runnerShape(runner: RunnerSummary): RunnerShape {
     capabilities,
     paused: runner.paused ? { note: runner.pausedNote, by: runner.pausedBy, at: runner.pausedAt?.toISOString() ?? null } : null,
     lastSeenAt: runner.lastSeenAt?.toISOString() ?? null,
-    oldTokenUntil: until !== null && until > new Date() ? until.toISOString() : null,
+    oldTokenUntil: runner.oldTokenUntil?.toISOString() ?? null,
     running,
   }
 }

@@ -17,6 +17,7 @@ import { endAttempt } from "./end-attempt.ts"
 import { endBeforeStart } from "./end-before-start.ts"
 import { grantCredentials, grantLease } from "./grant-lease.ts"
 import type { LeaseDesk } from "./lease-desk.ts"
+import { provenNow } from "./proven-now.ts"
 import { readMessage } from "./read-message.ts"
 import { shiftProofs } from "./shift-proofs.ts"
 
@@ -61,7 +62,7 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
     const { runnerName: name, runnerVersion: version } = request
     // Seen also when it is refused: the pages then tell its version. What it proved counts for nothing until it is updated.
     const proofs = isRunnerTooOld(version) ? [] : request.capabilities
-    const capabilities = shiftProofs(proofs, c.req.header("date"), runner.seenAt)
+    const capabilities = shiftProofs(proofs, c.req.header("date"), runner.now)
     await touchRunner(store, runner, { name, version, capabilities })
     checkRunnerVersion(version)
     if (runner.paused) throw new GalleyError("runner_paused", "an operator paused this runner")
@@ -69,8 +70,7 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
       requestId: request.requestId,
       runnerId: runner.id,
       workspaceId: runner.workspaceId,
-      // A proof that ran out counts for nothing.
-      kinds: capabilities.filter(({ expiresAt }) => new Date(expiresAt) > runner.seenAt).map(({ kind }) => kind),
+      kinds: provenNow(capabilities, runner.now).map(({ kind }) => kind),
     }
     const claimed = await desk.wait(claim, request.waitMs, c.req.raw.signal)
     const lease = claimed === null ? null : await grant(claimed, c.req.raw.signal)

@@ -3,7 +3,7 @@ import type { GitHubApp } from "@galley/github/github-app"
 import type { Store } from "@galley/store/database"
 import { bootstrapWorkspace } from "@galley/store/workspaces/bootstrap-workspace"
 import type { ServerConfig } from "../config.ts"
-import { ENVIRONMENT_RUNNER } from "../runners/runner-fields.ts"
+import { ENVIRONMENT_RUNNER } from "../runners/environment-runner.ts"
 
 /** The user behind the demo login. GitHub's own ids are positive, so this one meets nobody's. */
 export const DEMO_USER = { githubUserId: -1, login: "demo", name: "Demo", avatarUrl: null }

@@ -1,6 +1,7 @@
 import type { ReviewKind } from "@galley/contract/settings"
 import type { Store } from "../database.ts"
 import { isLost } from "../reconciler/missed-deliveries.ts"
+import { lastSeenAt, RUNNER_GONE_AFTER_MS } from "../runners/last-seen-at.ts"
 import { deadTaskQueue, TASK_SCHEMA } from "../tasks.ts"
 
 /** What the whole server knows of reviews that may be stuck. Times of the database; no tenant, repository or person. */
@@ -27,9 +28,6 @@ export interface ReviewHealth {
   deadTasks: number
 }
 
-/** A runner polls every 25 s at the slowest; after three misses it counts as gone. */
-const RUNNER_SEEN_SECONDS = 90
-
 /** Counts and oldest times over all workspaces. */
 export async function readReviewHealth({ sql }: Store): Promise<ReviewHealth> {
   const [row] = await sql<[Omit<ReviewHealth, "waiting">]>`
@@ -48,10 +46,7 @@ export async function readReviewHealth({ sql }: Store): Promise<ReviewHealth> {
       select distinct r.workspace_id, c ->> 'kind' as kind
       from runners r cross join jsonb_array_elements(r.capabilities) c
       where not r.paused and r.removed_at is null
-        -- One whose slots are all busy polls no more; its leases say that it lives.
-        and (r.last_seen_at > clock_timestamp() - ${RUNNER_SEEN_SECONDS} * interval '1 second' or exists (
-          select from review_jobs b join review_runs u on u.id = b.run_id
-          where b.state = 'running' and b.lease_expires_at > clock_timestamp() and u.runner_id = r.id))
+        and ${lastSeenAt(sql)} > clock_timestamp() - ${RUNNER_GONE_AFTER_MS} * interval '1 millisecond'
         and (c ->> 'expiresAt')::timestamptz > clock_timestamp()
     ), due as (
       select j.workspace_id, j.review_kind as kind, min(j.run_after) as at from review_jobs j

@@ -2,7 +2,8 @@ import { GalleyError } from "@galley/contract/errors"
 import { noUsage, type Usage } from "@galley/contract/usage"
 import type { Transaction } from "../transaction.ts"
 import type { JobState } from "./job.ts"
-import { hashToken, type LeaseProof } from "./lease-token.ts"
+import type { LeaseProof } from "./lease-token.ts"
+import { type LockedLease, lockLease } from "./lock-lease.ts"
 
 export interface EndedAttempt {
   outcome: "failed" | "released"
@@ -23,43 +24,11 @@ export interface SettledJob {
   state: JobState
 }
 
-/** A lease that holds, with the locks that settling its attempt needs. */
-interface LockedLease {
-  leaseId: string
-  jobId: string
-  workspaceId: string
-}
-
 /** Ends the attempt of a lease that holds; SQL decides what becomes of the job. Throws `lease_lost`. */
 export async function settleAttempt(tx: Transaction, proof: LeaseProof, ended: EndedAttempt): Promise<SettledJob> {
-  const locked = await lockLease(tx, proof, tx.sql`and j.lease_token_hash = ${hashToken(proof.leaseToken)}`)
+  const locked = await lockLease(tx, proof)
   if (!locked) throw new GalleyError("lease_lost", "the lease ended or was given away")
   return settleLocked(tx, locked, ended)
-}
-
-/**
- * Locks project, pull request and job of a runner's lease, in this order; null when the lease does not hold.
- *
- * @param proved what more must be true of the job `j`: that its token was shown, or nothing
- */
-export async function lockLease(
-  { sql }: Transaction,
-  { leaseId, runnerId }: Pick<LeaseProof, "leaseId" | "runnerId">,
-  proved: ReturnType<Transaction["sql"]>,
-): Promise<LockedLease | null> {
-  const [locked] = await sql<[LockedLease?]>`
-    with run as (
-      select id, job_id, project_id, pull_request_id from review_runs where id = ${leaseId} and runner_id = ${runnerId}
-    ), project as (
-      select p.id from projects p join run on run.project_id = p.id for share of p
-    ), pull_request as (
-      select q.id from pull_requests q join run on run.pull_request_id = q.id join project on true for update of q
-    )
-    select run.id as "leaseId", j.id as "jobId", j.workspace_id as "workspaceId"
-    from review_jobs j join run on run.job_id = j.id join pull_request on true
-    where j.run_id = run.id and j.state = 'running' and j.lease_expires_at > clock_timestamp() ${proved}
-    for update of j`
-  return locked ?? null
 }
 
 /** Ends the attempt of a lease that `lockLease` locked. */

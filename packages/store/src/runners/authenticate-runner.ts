@@ -10,15 +10,15 @@ export interface AuthenticatedRunner {
   paused: boolean
   /** It came with the token before the last rotation. */
   usesOldToken: boolean
-  /** Now, by the database's clock. */
-  seenAt: Date
+  /** By the database's clock. */
+  now: Date
 }
 
 /** Who shows this token. Throws `runner_unauthorized`, the same for every wrong token. */
 export async function authenticateRunner({ sql }: Store, token: string): Promise<AuthenticatedRunner> {
   const hash = hashRunnerToken(token)
   const [runner] = await sql<[AuthenticatedRunner?]>`
-    select id, workspace_id as "workspaceId", name, paused, token_hash <> ${hash} as "usesOldToken", clock_timestamp() as "seenAt"
+    select id, workspace_id as "workspaceId", name, paused, token_hash <> ${hash} as "usesOldToken", clock_timestamp() as now
     from runners
     where (token_hash = ${hash} or (previous_token_hash = ${hash} and previous_token_until > clock_timestamp())) and removed_at is null`
   if (!runner) throw new GalleyError("runner_unauthorized", "unknown runner token")

@@ -1,5 +1,7 @@
 import type { Capability } from "@galley/contract/protocol"
 import type { Store } from "../database.ts"
+import { lastSeenAt } from "./last-seen-at.ts"
+import { oldTokenUntil } from "./old-token-until.ts"
 
 /** A runner as the operator of the whole server sees it. */
 export interface FleetRunner {
@@ -19,8 +21,8 @@ export interface FleetRunner {
 export async function listFleet({ sql }: Store): Promise<FleetRunner[]> {
   return [
     ...(await sql<FleetRunner[]>`
-      select r.name, w.slug as workspace, r.version, r.capabilities, r.last_seen_at as "lastSeenAt", r.paused, r.paused_note as "pausedNote",
-        case when r.previous_token_until > clock_timestamp() then r.previous_token_until end as "oldTokenUntil"
+      select r.name, w.slug as workspace, r.version, r.capabilities, ${lastSeenAt(sql)} as "lastSeenAt",
+        r.paused, r.paused_note as "pausedNote", ${oldTokenUntil(sql)} as "oldTokenUntil"
       from runners r left join workspaces w on w.id = r.workspace_id
       where r.removed_at is null order by w.slug nulls first, r.name`),
   ]

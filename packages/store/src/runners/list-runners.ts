@@ -1,41 +1,43 @@
-import { and, asc, eq, isNull, max, or, sql } from "drizzle-orm"
+import type { Capability } from "@galley/contract/protocol"
 import type { Store } from "../database.ts"
-import { reviewJobs, reviewRuns, runners } from "../schema.ts"
+import { lastSeenAt } from "./last-seen-at.ts"
+import { oldTokenUntil } from "./old-token-until.ts"
 
-export interface RunnerSummary extends Omit<typeof runners.$inferSelect, "tokenHash" | "previousTokenHash" | "removedAt"> {
-  /** Last poll, or last heartbeat of a lease: a runner whose slots are all busy polls no more. */
+/** A runner as the pages of a workspace show it. */
+export interface RunnerSummary {
+  id: string
+  /** null = works for every workspace */
+  workspaceId: string | null
+  name: string
+  reportedName: string | null
+  version: string | null
+  capabilities: Capability[]
+  paused: boolean
+  pausedNote: string
+  pausedBy: string | null
+  pausedAt: Date | null
+  createdAt: Date
+  /** null unless its old token still works */
+  oldTokenUntil: Date | null
+  previousTokenUsedAt: Date | null
+  /** Last poll, or last sign of a lease; null before the first poll */
   lastSeenAt: Date | null
   /** Leases of this workspace that it holds now. */
   running: number
 }
 
 /** Runners of a workspace and those that work for all, by name. */
-export async function listRunners({ db }: Store, workspaceId: string): Promise<RunnerSummary[]> {
-  const busy = db
-    .select({
-      runnerId: reviewRuns.runnerId,
-      running: sql<number>`(count(*) filter (where ${reviewJobs.workspaceId} = ${workspaceId}))::int`.as("running"),
-      heardAt: max(reviewRuns.heartbeatAt).as("heard_at"),
-    })
-    .from(reviewJobs)
-    .innerJoin(reviewRuns, eq(reviewRuns.id, reviewJobs.runId))
-    .where(eq(reviewJobs.state, "running"))
-    .groupBy(reviewRuns.runnerId)
-    .as("busy")
-  const rows = await db
-    .select({ runner: runners, running: busy.running, heardAt: busy.heardAt })
-    .from(runners)
-    .leftJoin(busy, eq(busy.runnerId, runners.id))
-    .where(and(or(eq(runners.workspaceId, workspaceId), isNull(runners.workspaceId)), isNull(runners.removedAt)))
-    .orderBy(asc(runners.name))
-  return rows.map(({ runner: { tokenHash: _, previousTokenHash: __, removedAt: ___, ...runner }, running, heardAt }) => ({
-    ...runner,
-    lastSeenAt: latest(runner.lastSeenAt, heardAt),
-    running: running ?? 0,
-  }))
-}
-
-function latest(one: Date | null, other: Date | null): Date | null {
-  if (one === null || other === null) return one ?? other
-  return one > other ? one : other
+export async function listRunners({ sql }: Store, workspaceId: string): Promise<RunnerSummary[]> {
+  return [
+    ...(await sql<RunnerSummary[]>`
+      select r.id, r.workspace_id as "workspaceId", r.name, r.reported_name as "reportedName", r.version, r.capabilities,
+        r.paused, r.paused_note as "pausedNote", r.paused_by as "pausedBy", r.paused_at as "pausedAt", r.created_at as "createdAt",
+        ${oldTokenUntil(sql)} as "oldTokenUntil", r.previous_token_used_at as "previousTokenUsedAt",
+        ${lastSeenAt(sql)} as "lastSeenAt",
+        (select count(*)::int from review_jobs b join review_runs u on u.id = b.run_id
+          where b.state = 'running' and b.workspace_id = ${workspaceId} and u.runner_id = r.id) as running
+      from runners r
+      where (r.workspace_id = ${workspaceId} or r.workspace_id is null) and r.removed_at is null
+      order by r.name`),
+  ]
 }

@@ -3,7 +3,7 @@ import { recordAudit } from "../audit/record-audit.ts"
 import type { Store } from "../database.ts"
 import { inTransaction } from "../transaction.ts"
 import { lockRunner, type RunnerChange } from "./lock-runner.ts"
-import { createRunnerToken, hashRunnerToken, TOKEN_OVERLAP_MS } from "./runner-token.ts"
+import { createRunnerToken, hashRunnerToken } from "./runner-token.ts"
 
 /**
  * Gives a runner a new token, which is seen once. The old one goes on working for `overlapMs`, so that running reviews end undisturbed and
@@ -12,7 +12,7 @@ import { createRunnerToken, hashRunnerToken, TOKEN_OVERLAP_MS } from "./runner-t
  * Throws `not_found`, and `runner_token_overlaps` while the token before the old one still works: at most two work at a time, and a form
  * that is sent twice takes nothing away.
  */
-export async function rotateRunnerToken(store: Store, change: RunnerChange, overlapMs = TOKEN_OVERLAP_MS): Promise<{ token: string }> {
+export async function rotateRunnerToken(store: Store, change: RunnerChange, overlapMs: number): Promise<{ token: string }> {
   const token = createRunnerToken()
   return inTransaction(store, async ({ sql }) => {
     const { overlaps } = await lockRunner(sql, change)

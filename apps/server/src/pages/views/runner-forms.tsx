@@ -1,4 +1,5 @@
 import type { RunnerSummary } from "@galley/store/runners/list-runners"
+import { DEFAULT_OVERLAP_HOURS } from "../../runners/runner-fields.ts"
 import { Ago, Exact } from "./parts.tsx"
 
 type SectionProps = { here: string; runner: RunnerSummary }
@@ -30,18 +31,17 @@ export function PauseSection({ here, runner }: SectionProps) {
 }
 
 export function TokenSection({ here, runner, ofEnvironment }: SectionProps & { ofEnvironment: boolean }) {
-  const until = runner.previousTokenUntil
-  const overlaps = until !== null && until > new Date()
+  const until = runner.oldTokenUntil
   return (
     <>
       <h2>Token</h2>
-      {overlaps ? <OldToken here={here} runner={runner} until={until} /> : null}
+      {until === null ? null : <OldToken here={here} runner={runner} until={until} />}
       {ofEnvironment ? (
         <p>
           It comes from the server's environment. To rotate it, change <code>GALLEY_RUNNER_TOKEN</code> and start the server again.
         </p>
       ) : null}
-      {overlaps || ofEnvironment ? null : <Rotate here={here} />}
+      {until !== null || ofEnvironment ? null : <Rotate here={here} />}
     </>
   )
 }
@@ -66,7 +66,7 @@ function OldToken({ here, runner, until }: SectionProps & { until: Date }) {
   )
 }
 
-const overlaps = [
+const overlapChoices = [
   { hours: 1, label: "1 hour" },
   { hours: 24, label: "24 hours" },
   { hours: 168, label: "7 days" },
@@ -79,8 +79,8 @@ function Rotate({ here }: { here: string }) {
       <div class="field">
         <label for="overlapHours">The old token goes on working for</label>
         <select id="overlapHours" name="overlapHours">
-          {overlaps.map(({ hours, label }) => (
-            <option value={hours} selected={hours === 24}>
+          {overlapChoices.map(({ hours, label }) => (
+            <option value={hours} selected={hours === DEFAULT_OVERLAP_HOURS}>
               {label}
             </option>
           ))}

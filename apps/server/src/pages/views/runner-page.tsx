@@ -1,9 +1,9 @@
 import type { Capability } from "@galley/contract/protocol"
 import type { RunnerSummary } from "@galley/store/runners/list-runners"
 import type { RunSummary } from "@galley/store/runs/run-summary"
+import { provenNow } from "../../runner-api/proven-now.ts"
 import { mayActAs } from "../access/require-access.ts"
 import type { PageContext } from "../page-env.ts"
-import { provenNow } from "../runner-standing.ts"
 import { Layout } from "./layout.tsx"
 import { Ago, Badge, Empty, Exact, Fact, KindName, Table } from "./parts.tsx"
 import { PauseSection, RemoveSection, TokenSection } from "./runner-forms.tsx"
@@ -91,7 +91,7 @@ function Proofs({ runner }: { runner: RunnerSummary }) {
   if (runner.capabilities.length === 0) {
     return <Empty>None. A runner that can prove no kind asks for no work; its log says which check or engine failed.</Empty>
   }
-  const proven = provenNow(runner, new Date())
+  const proven = provenNow(runner.capabilities, new Date())
   return (
     <Table label="Proven kinds" head={["Kind", "Proof", "Engine", "Boundary", "Since", "Until"]}>
       {runner.capabilities.map((capability) => (

@@ -1,7 +1,7 @@
 import type { RunnerSummary } from "@galley/store/runners/list-runners"
+import { provenNow } from "../../runner-api/proven-now.ts"
 import { mayActAs } from "../access/require-access.ts"
 import type { PageContext } from "../page-env.ts"
-import { provenNow } from "../runner-standing.ts"
 import { kindNames } from "../words.ts"
 import { Layout } from "./layout.tsx"
 import { Empty, Table } from "./parts.tsx"
@@ -40,7 +40,7 @@ export function RunnersPage({ c, runners, problem, name }: Props) {
 }
 
 function RunnerRow({ here, runner }: { here: string; runner: RunnerSummary }) {
-  const proven = provenNow(runner, new Date())
+  const proven = provenNow(runner.capabilities, new Date())
   return (
     <tr>
       <th scope="row">
