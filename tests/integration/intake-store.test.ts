@@ -5,6 +5,7 @@ import { suspendInstallation } from "@galley/store/installations/suspend-install
 import type { IntakeTarget } from "@galley/store/intake/read-target"
 import { type Delivery, withIntake } from "@galley/store/intake/with-intake"
 import { whyNoReview } from "@galley/store/runs/why-no-review"
+import { type TaskQueue, taskQueues } from "@galley/store/tasks"
 import { inTransaction, type Transaction } from "@galley/store/transaction"
 import { expect, test } from "vitest"
 import { claim, freshStore, push, queueReview, readJob, seedTenant, type Tenant } from "./store-fixture.ts"
@@ -62,6 +63,16 @@ test("stores tasks of a delivery with its commit", async () => {
   })
 
   expect(await store.boss.findJobs("resolve-command-head", {})).toMatchObject([{ data: { number: 1 } }])
+})
+
+test("keeps each of several tasks sent at once, and one of those that are equal where a queue holds equal ones once", async () => {
+  const store = await freshStore()
+  const numbers = async (queue: TaskQueue) => {
+    await inTransaction(store, (tx) => tx.sendTasks(queue, [{ number: 1 }, { number: 2 }, { number: 1 }]))
+    return (await store.boss.findJobs<{ number: number }>(queue, {})).map(({ data }) => data.number).sort()
+  }
+  expect(await numbers(taskQueues.refreshPullRequest)).toEqual([1, 2])
+  expect(await numbers(taskQueues.publishComment)).toEqual([1, 1, 2])
 })
 
 test("hands over what is known of installation, project and pull request", async () => {
