@@ -81,6 +81,7 @@ test("refuses a body over 1 MiB, whether or not its length is declared", async (
     headers,
   } as RequestInit)
   expect(await codeOf(chunked)).toMatchObject({ status: 413, code: "result_too_large" })
+  expect(chunked.headers.get("connection")).toBe("close")
 })
 
 // report B28, F11, F19

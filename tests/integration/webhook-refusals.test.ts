@@ -63,7 +63,7 @@ test("refuses a body over GitHub's limit before reading all of it", async () => 
     const headers = signedHeaders("", { "content-length": length })
     const init = { method: "POST", body: endless(), duplex: "half", headers }
     const answer = await server.app.request("/webhooks/github", init as RequestInit)
-    expect(answer.status).toBe(413)
+    expect([answer.status, answer.headers.get("connection")]).toEqual([413, "close"])
     expect(await answer.json()).toMatchObject({ error: { code: "webhook_too_large" } })
     expect(pulled).toBeLessThan(most)
   }
