@@ -66,7 +66,8 @@ export async function play(story: Story, stage: Stage, rig: ChaosRig): Promise<v
     switch (step.kind) {
       case "act":
         for (const way of await stage.at(step.second, () => perform(github, step.number, step.act))) {
-          webhooks.set(step.webhook ?? -1, way)
+          if (step.webhook === null) throw new Error("GitHub sent a webhook for an act that it does not tell of")
+          webhooks.set(step.webhook, way)
         }
         break
       case "delivery": {
