@@ -25,6 +25,7 @@ function delivery(tenant: Tenant, changes: Partial<Delivery> = {}): Delivery {
 
 const queue = (tx: Transaction, { project }: IntakeTarget) => queueReview(tx, project)
 
+// R-INTAKE-3
 test("queues one job for a delivery that arrives fifty times at once", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -38,6 +39,7 @@ test("queues one job for a delivery that arrives fifty times at once", async () 
   expect(count).toEqual({ jobs: 1, deliveries: 1 })
 })
 
+// R-INTAKE-4
 test("leaves nothing behind when it fails, so that a redelivery works", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -53,6 +55,7 @@ test("leaves nothing behind when it fails, so that a redelivery works", async ()
   expect(await withIntake(store, once, queue)).toMatchObject({ duplicate: false, outcome: "queued" })
 })
 
+// R-INTAKE-3
 test("stores tasks of a delivery with its commit", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -128,6 +131,7 @@ test("answers why there was no review with the stored reasons", async () => {
   expect(await whyNoReview(store, stranger.workspaceId, tenant.projectId, 1)).toEqual({ deliveries: [], jobs: [] })
 })
 
+// R-INTAKE-12
 test("cancels waiting jobs when the installation is suspended or removed, or the repository leaves it", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)

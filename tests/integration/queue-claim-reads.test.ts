@@ -1,3 +1,5 @@
+// R-QUEUE-5
+
 import { expect, test } from "vitest"
 import { claimIn, countRows, fillQueue } from "./queue-load.ts"
 import { freshStore, push, seedTenant } from "./store-fixture.ts"

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { runnerOpenApi } from "./runner-openapi.ts"
 
+// R-PROTO-7
 test("the published document is the one the schemas give", () => {
   const published = readFileSync(new URL("../../../docs/runner-protocol.openapi.json", import.meta.url), "utf8")
   expect(JSON.parse(published)).toEqual(runnerOpenApi())
