@@ -14,7 +14,7 @@ help:
 	@echo "make demo ONCE=1              the same, prints both comments and ends"
 	@echo "make demo ONCE=1 REPO=<path> BASE=<rev> HEAD=<rev>   the same for a change of yours"
 	@echo "make verify                   everything that gates a change"
-	@echo "make bench [ONLY=intake,queue] [QUICK=1]   speed beside peers and the physical limit, one JSON line per bar; exit 1 on a miss"
+	@echo "make bench [ONLY=intake,queue] [QUICK=1] [FORCE=1]   speed beside peers and the physical limit, one JSON line per bar; exit 1 on a miss"
 	@echo "make conformance SERVER=<url> TOKEN=<token> [ONLY=<text>] [QUICK=1]   does a server keep the runner protocol? Uses up 5 waiting jobs"
 	@echo "make chaos [SEEDS=20] [SEED=n]   seeded runs of kills, faults and lost webhooks, one JSON line; exit 1 when a promise is broken"
 	@echo "make setup                    installs what the other commands need"

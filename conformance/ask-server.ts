@@ -15,12 +15,18 @@ export type Question = Readonly<{
   authorization?: string | null
   /** On a connection that nothing else uses afterwards: who refuses a body early may leave the rest of it unread. */
   alone?: boolean
+  /** The runner's clock, as the `Date` header tells it; left out: not sent. */
+  date?: Date
   signal?: AbortSignal
 }>
 
 const ANSWER_TIMEOUT_MS = 50_000
 
-/** Sends what a check says, right or wrong. @throws `Unmet` for an answer that the OpenAPI document does not describe, or none in 50 s */
+/**
+ * Sends what a check says, right or wrong.
+ *
+ * @throws `Unmet` for an answer that the OpenAPI document does not describe; what `fetch` throws when there is none in 50 s or the line breaks
+ */
 export async function askServer(server: Server, id: RunnerVerbId, question: Question): Promise<Answer> {
   const { lease } = question
   const path = runnerVerbs[id].path.replace("{leaseId}", encodeURIComponent(lease?.leaseId ?? ""))
@@ -38,7 +44,7 @@ export async function askElsewhere(server: Server, path: string, method: string)
 }
 
 async function send(server: Server, path: string, question: Question, headers: Record<string, string>, method = "POST") {
-  const { body, authorization = `Bearer ${server.token}`, alone = false, signal } = question
+  const { body, authorization = `Bearer ${server.token}`, alone = false, date, signal } = question
   const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS)
   const response = await fetch(`${server.url}${RUNNER_PROTOCOL_PATH}${path}`, {
     method,
@@ -47,16 +53,22 @@ async function send(server: Server, path: string, question: Question, headers: R
       "content-type": "application/json",
       ...(authorization === null ? {} : { authorization }),
       ...(alone ? { connection: "close" } : {}),
+      ...(date === undefined ? {} : { date: date.toUTCString() }),
       ...headers,
     },
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-    ...(body instanceof ReadableStream
-      ? { body, duplex: "half" }
-      : { body: typeof body === "string" || body === undefined ? body : JSON.stringify(body) }),
-  } as RequestInit)
+    ...payloadOf(body),
+  })
   const text = await response.text()
   const answer: Answer = { status: response.status, body: parse(text) }
   return { answer, contentType: response.headers.get("content-type") }
+}
+
+function payloadOf(body: unknown): RequestInit {
+  // A stream needs `duplex`, which the type of the global fetch does not know.
+  if (body instanceof ReadableStream) return { body, duplex: "half" } as RequestInit
+  if (body === undefined) return {}
+  return { body: typeof body === "string" ? body : JSON.stringify(body) }
 }
 
 function judge(id: RunnerVerbId, answer: Answer, contentType: string | null): void {

@@ -9,9 +9,9 @@ type Lease = protocol.Lease
 // Runner protocol v1, one function per verb. Each sends one request and throws the server's code when it was refused, `server_unreachable`
 // when there was no answer or none of this protocol, and the reason of its signal.
 
-/** Waits up to `request.waitMs` for a job; null when none came. */
+/** Waits up to `request.waitMs` for a job; null when none came. Proofs count by this machine's clock, right or wrong. */
 export async function poll(server: Server, request: protocol.LeaseRequest, signal: AbortSignal): Promise<Lease | null> {
-  const answer = await post(server, "/leases", request, {}, request.waitMs, signal)
+  const answer = await post(server, "/leases", request, { date: new Date().toUTCString() }, request.waitMs, signal)
   return answer === null ? null : read(protocol.Lease, answer)
 }
 

@@ -2,7 +2,12 @@ import { type Check, NotSeen } from "./check.ts"
 import type { Server } from "./protocol-client.ts"
 import { openSubject } from "./subject.ts"
 
-export type Outcome = Readonly<{ name: string; state: "passed" | "failed" | "skipped" /** Why not passed. */; reason: string }>
+export type Outcome = Readonly<{
+  name: string
+  state: "passed" | "failed" | "skipped"
+  /** Why not passed. */
+  reason: string
+}>
 
 /** Runs checks one after the other and tells each outcome as it comes. Leases that a check leaves behind are given back after it. */
 export async function runChecks(server: Server, checks: readonly Check[], tell: (outcome: Outcome) => void): Promise<Outcome[]> {

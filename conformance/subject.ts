@@ -1,5 +1,5 @@
 import { Lease, type LeaseRequest } from "@galley/contract/protocol"
-import { askServer, type LeaseKey } from "./ask-server.ts"
+import { askServer, type LeaseKey, type Question } from "./ask-server.ts"
 import type { LeaseVerb } from "./body-of.ts"
 import { leaseRequest } from "./lease-request.ts"
 import { type Answer, must, Unmet } from "./must.ts"
@@ -9,7 +9,7 @@ import type { Server } from "./protocol-client.ts"
 export type Subject = Readonly<{
   server: Server
   /** One poll, by default for both kinds and for 1 s; null for 204. @throws `Unmet` when it was refused */
-  poll(over?: Partial<LeaseRequest>, signal?: AbortSignal): Promise<Lease | null>
+  poll(over?: Partial<LeaseRequest>, how?: Pick<Question, "date" | "signal">): Promise<Lease | null>
   /** A verb on a lease with a body that fits it. */
   on(key: LeaseKey, verb: LeaseVerb, body: unknown): Promise<Answer>
   /** Leases until nothing is left for such polls. */
@@ -30,9 +30,9 @@ const DEFAULT_WAIT_MS = 1_000
 export function openSubject(server: Server): Subject {
   const held = new Map<string, Lease>()
 
-  const poll: Subject["poll"] = async (over = {}, signal) => {
+  const poll: Subject["poll"] = async (over = {}, how = {}) => {
     const body = { ...leaseRequest("conformance", ["diff", "dynamic"]), waitMs: DEFAULT_WAIT_MS, ...over }
-    const answer = await askServer(server, "lease", { body, ...(signal === undefined ? {} : { signal }) })
+    const answer = await askServer(server, "lease", { body, ...how })
     if (answer.status === 204) return null
     must(answer.status === 200, `a poll was refused: ${answer.status} ${JSON.stringify(answer.body)}`)
     const lease = Lease.parse(answer.body)

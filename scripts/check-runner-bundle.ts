@@ -1,3 +1,5 @@
+// R-BOUND-10
+
 /** Fails when the runner, bundled as it is shipped, holds server or database code, however it got in. */
 import { bundle } from "./bundle.ts"
 

@@ -14,6 +14,7 @@ const LATE_MS = 1_500
 const WAIT_MS = 1_200
 const LONG_WAIT_MS = 10_000
 const SOON_MS = 4_000
+const HOUR_MS = 3_600_000
 
 const wrongRequests: readonly (readonly [what: string, body: () => object, field: string])[] = [
   ["no capability", () => ({ ...request(), capabilities: [] }), "capabilities"],
@@ -88,9 +89,18 @@ export const pollChecks: readonly Check[] = [
     mustEqual(wrong.length, 0, `jobs of kind ${kind} that were leased to a runner which proved the other one`)
     mustLease(await subject.leaseJob(given.job.id, 0), "the job that was given back")
   }),
+  withJob("poll: dates proofs by the clock that the runner tells in Date", async (subject, given) => {
+    await subject.giveBack(given)
+    const anHourAgo = { checkedAt: isoAfter(-HOUR_MS), expiresAt: isoAfter(60_000 - HOUR_MS) }
+    const capabilities = request().capabilities.map((proof) => ({ ...proof, ...anHourAgo }))
+    const lease = await subject.poll({ capabilities }, { date: new Date(Date.now() - HOUR_MS) })
+    mustLease(lease, "a proof that lasts for a minute more, of a runner whose clock is an hour late")
+  }),
   withJob("poll: answers as soon as a job comes, long before its wait is over", async (subject, lease) => {
     await subject.leaseAll()
     const waiting = subject.poll({ waitMs: LONG_WAIT_MS })
+    // Its fault is told below, where it is waited for.
+    waiting.catch(() => undefined)
     // A whole poll in between: the waiting one has arrived by then.
     mustEqual(await subject.poll(), null, "a poll while every job is leased")
     const startedAt = performance.now()
@@ -102,10 +112,14 @@ export const pollChecks: readonly Check[] = [
   withJob("poll: leaves the job to the next runner when the one that waited first went away", async (subject, lease) => {
     await subject.leaseAll()
     const leaving = new AbortController()
-    const left = subject.poll({ waitMs: LONG_WAIT_MS }, leaving.signal).catch(() => null)
+    const waiting = subject.poll({ waitMs: LONG_WAIT_MS }, { signal: leaving.signal }).then(
+      () => "it was answered",
+      (error: unknown) => error,
+    )
     mustEqual(await subject.poll(), null, "a poll while every job is leased")
     leaving.abort()
-    mustEqual(await left, null, "the poll that went away")
+    const end = await waiting
+    must(end === leaving.signal.reason, `a poll ended before its runner went away and its wait was over: ${end}`)
     mustEqual(await subject.poll(), null, "a poll after one went away")
     await subject.giveBack(lease)
     mustLease(await subject.poll({ waitMs: SOON_MS }), "the next poll")

@@ -14,6 +14,7 @@ function folderWith(...names: string[]): string {
   return folder
 }
 
+// R-SETUP-1
 test("prefers Chromium under its usual name, and takes what else there is", () => {
   const both = folderWith("google-chrome", "chromium")
   const chrome = folderWith("google-chrome")

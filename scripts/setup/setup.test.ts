@@ -19,6 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
+// R-SETUP-1
 test("a step runs once, again for other inputs, and again when its target is gone", async () => {
   let installed = 0
   const target = join(folder, "program")
@@ -50,6 +51,7 @@ test("a step that failed over an older installation counts as not done", async (
   expect(await readFile(target, "utf8")).toBe("new")
 })
 
+// R-SETUP-1
 test("a download with another content is refused", async () => {
   const file = join(folder, "archive")
   await writeFile(file, "abc")

@@ -2,6 +2,7 @@ import { expect, test } from "vitest"
 import { launchChromium, openPage } from "./chromium.ts"
 import { startPagesRig } from "./pages-rig.ts"
 
+// R-PAGE-9
 test("shows its pages with style and scripts when it runs from one bundled file", async () => {
   await using stack = new AsyncDisposableStack()
   const rig = stack.adopt(await startPagesRig({ bundled: true }), ({ stop }) => stop())

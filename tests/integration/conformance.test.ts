@@ -18,6 +18,7 @@ async function runKit(environment: Record<string, string>): Promise<{ lines: str
   return { lines: stdout.trimEnd().split("\n"), status }
 }
 
+// R-PROTO-8
 test(
   "the server keeps every rule of the runner protocol that the kit knows",
   async () => {
@@ -55,6 +56,7 @@ test.each([
   expect(await runKit(environment)).toMatchObject({ status: 2 })
 })
 
+// R-PROTO-8
 test.each(wrongServers)("the kit notices a server that %s", async (_, notices, jobs, make) => {
   const checks = allChecks.filter(({ name }) => name.startsWith(notices))
   const subject = await startSubject(jobs, make())

@@ -48,6 +48,7 @@ test("keeps data and password over a restart", async () => {
   expect(await query(second.url, "select n from kept")).toEqual([{ n: 7 }])
 })
 
+// R-SETUP-2
 test("listens on loopback alone, wants its password, and never runs as root", async () => {
   const directory = await dataDirectory()
   const { url } = await start(directory)

@@ -5,6 +5,7 @@ import { suspendInstallation } from "@galley/store/installations/suspend-install
 import type { IntakeTarget } from "@galley/store/intake/read-target"
 import { type Delivery, withIntake } from "@galley/store/intake/with-intake"
 import { whyNoReview } from "@galley/store/runs/why-no-review"
+import { type TaskQueue, taskQueues } from "@galley/store/tasks"
 import { inTransaction, type Transaction } from "@galley/store/transaction"
 import { expect, test } from "vitest"
 import { claim, freshStore, push, queueReview, readJob, seedTenant, type Tenant } from "./store-fixture.ts"
@@ -24,6 +25,7 @@ function delivery(tenant: Tenant, changes: Partial<Delivery> = {}): Delivery {
 
 const queue = (tx: Transaction, { project }: IntakeTarget) => queueReview(tx, project)
 
+// R-INTAKE-3
 test("queues one job for a delivery that arrives fifty times at once", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -37,6 +39,7 @@ test("queues one job for a delivery that arrives fifty times at once", async () 
   expect(count).toEqual({ jobs: 1, deliveries: 1 })
 })
 
+// R-INTAKE-4
 test("leaves nothing behind when it fails, so that a redelivery works", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -52,6 +55,7 @@ test("leaves nothing behind when it fails, so that a redelivery works", async ()
   expect(await withIntake(store, once, queue)).toMatchObject({ duplicate: false, outcome: "queued" })
 })
 
+// R-INTAKE-3
 test("stores tasks of a delivery with its commit", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -62,6 +66,16 @@ test("stores tasks of a delivery with its commit", async () => {
   })
 
   expect(await store.boss.findJobs("resolve-command-head", {})).toMatchObject([{ data: { number: 1 } }])
+})
+
+test("keeps each of several tasks sent at once, and one of those that are equal where a queue holds equal ones once", async () => {
+  const store = await freshStore()
+  const numbers = async (queue: TaskQueue) => {
+    await inTransaction(store, (tx) => tx.sendTasks(queue, [{ number: 1 }, { number: 2 }, { number: 1 }]))
+    return (await store.boss.findJobs<{ number: number }>(queue, {})).map(({ data }) => data.number).sort()
+  }
+  expect(await numbers(taskQueues.refreshPullRequest)).toEqual([1, 2])
+  expect(await numbers(taskQueues.publishComment)).toEqual([1, 1, 2])
 })
 
 test("hands over what is known of installation, project and pull request", async () => {
@@ -117,6 +131,7 @@ test("answers why there was no review with the stored reasons", async () => {
   expect(await whyNoReview(store, stranger.workspaceId, tenant.projectId, 1)).toEqual({ deliveries: [], jobs: [] })
 })
 
+// R-INTAKE-12
 test("cancels waiting jobs when the installation is suspended or removed, or the repository leaves it", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)

@@ -1,3 +1,5 @@
+// R-DATA-1
+
 import { randomBytes } from "node:crypto"
 import { openServer } from "@galley/server/open-server"
 import { resolveModel } from "@galley/store/providers/resolve-model"

@@ -54,6 +54,7 @@ const insertJob = (sql: postgres.Sql, number: number, state: string, kind?: stri
   select gen_random_uuid(), workspace_id, project_id, id, ${state}, 'event', 'head', 'base', now(), now() ${kind ? sql`, ${kind}` : sql``}
   from pull_requests where number = ${number}`
 
+// R-KIND-5
 test("gives jobs queued before kinds existed the kind diff, and lets an old server go on inserting", async () => {
   const { url } = await freshDatabase({ empty: true })
   await migrate(url, { upTo: withoutKinds })
@@ -72,6 +73,7 @@ test("gives jobs queued before kinds existed the kind diff, and lets an old serv
   ])
 })
 
+// R-KIND-5
 test("changes what is unique: a running head may wait again under another kind, but still only once", async () => {
   const { url } = await freshDatabase({ empty: true })
   await migrate(url, { upTo: withoutKinds })
@@ -126,6 +128,7 @@ test("starts on a database that a newer server has migrated", async () => {
   await assertSchema(url)
 })
 
+// R-DATA-2
 test("refuses a migration that was changed after it had been applied", async () => {
   const { url } = await freshDatabase()
   const directory = await copiedMigrations()
@@ -134,6 +137,7 @@ test("refuses a migration that was changed after it had been applied", async () 
   await expect(migrate(url, { directory })).rejects.toMatchObject({ code: "config_invalid" })
 })
 
+// R-DATA-2
 test("leaves nothing of a migration that fails in the middle", async () => {
   const { url } = await freshDatabase()
   const directory = await copiedMigrations()

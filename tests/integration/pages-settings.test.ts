@@ -157,6 +157,7 @@ test("refuses a body that is larger than any form, whether or not its length is 
   } as RequestInit)
 
   expect(submitted.status).toBe(413)
+  for (const answer of [submitted, posted, endless]) expect(answer.headers.get("connection")).toBe("close")
   expect([posted.status, await posted.json()]).toMatchObject([413, tooLarge])
   expect([endless.status, await endless.json()]).toMatchObject([413, tooLarge])
 })

@@ -12,6 +12,7 @@ import { claimed, freshStore, push, reviewed, seedTenant, sha } from "./store-fi
 
 const later = { headSha: sha("a2"), updatedAt: new Date("2026-11-30T12:00:00Z") }
 
+// R-PAGE-8
 test("lists open pull requests newest first, each with its busy job before its waiting one", async () => {
   const store = await freshStore()
   const [tenant, stranger] = [await seedTenant(store), await seedTenant(store)]

@@ -31,6 +31,7 @@ const finalFaults: [string, Parameters<ReviewServer["github"]["addFault"]>[0], s
   ],
 ]
 
+// R-COMMENT-5
 test.each(finalFaults)("gives a publication up for good after %s, and keeps the last good comment", async (_, fault, code) => {
   const server = await opened()
   await server.review("good")
@@ -68,7 +69,7 @@ test("gives a first publication up in a conversation that was locked meanwhile",
   expect(server.botComments()).toEqual([])
 })
 
-// F37
+// F37, R-COMMENT-7
 test.each([
   ["a secondary limit", { kind: "secondary_limit", retryAfterSeconds: 2 } as const],
   ["429 with retry-after", { kind: "status", status: 429, message: "slow down", headers: { "retry-after": "2" } } as const],
@@ -88,6 +89,7 @@ test.each([
   expect(requests(server, "POST").filter(({ path }) => path.endsWith("/comments"))).toHaveLength(2)
 })
 
+// R-COMMENT-7
 test("keeps other work of a limited installation back without asking GitHub, and leaves other installations alone", async () => {
   const server = await opened()
   const call = (installation: number) =>

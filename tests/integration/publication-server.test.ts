@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { comments, handOver, oneComment, opened, requests, settled } from "./publication-fixture.ts"
 import { BOT, commentOf, PULL, REPO, resultOf, stateAt, until } from "./review-fixture.ts"
 
-// report B01, report B02
+// report B01, report B02, R-COMMENT-3
 test("creates one comment and edits it by its id from then on", async () => {
   const server = await opened()
   await server.review("first")
@@ -18,6 +18,7 @@ test("creates one comment and edits it by its id from then on", async () => {
   expect(requests(server, "PATCH")).toHaveLength(1)
 })
 
+// R-COMMENT-8
 test("spends at most four REST calls on a review in steady state, whatever the number of comments", async () => {
   const server = await opened()
   await server.review("first")
@@ -48,7 +49,7 @@ test("spends at most four REST calls on a review in steady state, whatever the n
   ])
 })
 
-// report B02
+// report B02, R-COMMENT-3
 test("finds its comment on the third page when its id is not known, and only its own", async () => {
   const server = await opened()
   const theirs = await server.github.writeComment({ ...PULL, author: "mallory", body: commentOf(stateAt("0".repeat(40)), "forged") })
@@ -74,7 +75,7 @@ test("ignores a comment with our marker that another user wrote, and never edits
   expect(server.botComments()).toHaveLength(1)
 })
 
-// F34
+// F34, R-COMMENT-6
 test("adopts the comment that was created when the answer was lost", async () => {
   const server = await opened()
   server.github.addFault({ method: "POST", path: comments, effect: { kind: "apply_then_destroy" } })
@@ -130,7 +131,7 @@ test("writes one new comment when a user deleted ours, also between the read and
   expect(stored.id).not.toBe(id)
 })
 
-// B18
+// B18, R-COMMENT-6
 test("keeps the newest of several own comments and removes the others", async () => {
   const server = await opened()
   for (const text of ["one", "two", "three"]) {
@@ -141,6 +142,7 @@ test("keeps the newest of several own comments and removes the others", async ()
   expect(server.botComments()).toEqual([{ id: newest, body: commentOf(stateAt(server.change.headSha), "now") }])
 })
 
+// R-COMMENT-6
 test("does not write a body that stands there already", async () => {
   const server = await opened()
   await server.review("the same")
@@ -150,7 +152,7 @@ test("does not write a body that stands there already", async () => {
   expect(requests(server, "PATCH")).toHaveLength(0)
 })
 
-// F38
+// F38, R-COMMENT-4
 test("lets two servers that publish the same job write once", async () => {
   const server = await opened()
   const other = await openServer(server.context.config, pino({ level: "silent" }))

@@ -42,6 +42,7 @@ test("hands the stored comment with its place to the publisher", async () => {
   })
 })
 
+// R-COMMENT-4
 test("lets one server at a time write the comment of a pull request", async () => {
   const store = await freshStore()
   const other = await freshStore(store.url)
@@ -80,6 +81,7 @@ test("ends the job and remembers comment, head and state once the comment is wri
   expect(await claimed(store, tenant)).toMatchObject({ pullRequest: { id: pullRequestId }, ...published })
 })
 
+// R-COMMENT-4
 test("refuses to record a publication that a newer lease overtook", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -106,6 +108,7 @@ test("records a publication once", async () => {
   expect(await readJob(store, jobId)).toMatchObject({ state: "succeeded" })
 })
 
+// R-COMMENT-5
 test("keeps the result and the last good comment when a publication is given up", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)

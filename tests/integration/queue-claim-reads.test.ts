@@ -1,3 +1,5 @@
+// R-QUEUE-5
+
 import { expect, test } from "vitest"
 import { claimIn, countRows, fillQueue, fillWorkspaces } from "./queue-load.ts"
 import { freshStore, seedTenant } from "./store-fixture.ts"

@@ -5,6 +5,7 @@ import { completeJob } from "@galley/store/queue/complete-job"
 import { expect, onTestFinished, test } from "vitest"
 import { bothKinds, claim, claimed, freshStore, push, readJob, reviewed, seedTenant, sha, type Tenant } from "./store-fixture.ts"
 
+// R-KIND-2
 test("leases a waiting job with everything the runner needs", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -29,6 +30,7 @@ test("leases a waiting job with everything the runner needs", async () => {
   expect(await readJob(store, jobId)).toMatchObject({ state: "running" })
 })
 
+// R-QUEUE-3
 test("gives a runner only kinds it proved", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store, { settings: { reviewKind: "dynamic" } })
@@ -55,6 +57,7 @@ test("never leases a job before it is due", async () => {
   expect(await claim(store, tenant)).toBeNull()
 })
 
+// R-QUEUE-4
 test("takes urgent jobs first and then the oldest", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -91,7 +94,7 @@ test("passes over a busy pull request to the next one", async () => {
   expect((await claimed(store, tenant)).jobId).toBe(next.jobId)
 })
 
-// F41
+// F41, R-QUEUE-4
 test("holds a workspace to its cap exactly when two servers claim for many runners at once", async () => {
   const store = await freshStore()
   const other = await freshStore(store.url)
@@ -119,7 +122,7 @@ test("never leases one job twice when two servers race", async () => {
   expect(leased.toSorted()).toEqual([...jobs].toSorted())
 })
 
-// F41
+// F41, R-QUEUE-4
 test("rotates between workspaces, so that one job is not stuck behind another workspace's hundred", async () => {
   const store = await freshStore()
   const busy = await seedTenant(store, { maxRunningJobs: 1000, sharedRunner: true })
@@ -168,7 +171,7 @@ test("serves a workspace below its cap while another is at its cap", async () =>
   expect(leases.map((lease) => lease?.workspaceId)).toEqual([free.workspaceId, undefined])
 })
 
-// F12
+// F12, R-QUEUE-6
 test("answers a repeated request with the same lease and token, on any server", async () => {
   const store = await freshStore()
   const other = await freshStore(store.url)

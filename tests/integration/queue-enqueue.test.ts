@@ -6,6 +6,7 @@ import { claimed, freshStore, push, readJob, seedTenant, sha } from "./store-fix
 const minute = (minutes: number) => new Date(Date.UTC(2026, 10, 30, 10, minutes))
 const debounced = { debounceMs: 30_000 }
 
+// R-INTAKE-10
 test("joins a burst of pushes into one waiting job at the newest head", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -32,6 +33,7 @@ test("keeps one waiting job when twenty pushes arrive at once", async () => {
   expect((await readJob(store, jobs[0]?.jobId ?? "")).headSha).toBe(sha("29"))
 })
 
+// R-INTAKE-10
 test("lets each push put the job off, but never past five minutes after the first", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -45,6 +47,7 @@ test("lets each push put the job off, but never past five minutes after the firs
   expect(last.runAfter.getTime() - queued.at.getTime()).toBe(300_000)
 })
 
+// R-INTAKE-11
 test("never lets an older delivery replace a newer head or delay it", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)

@@ -17,12 +17,14 @@ async function oneWaitingJob() {
   return { store, tenant, jobId, copy }
 }
 
+// R-QUEUE-1
 test("the database refuses a second waiting job of a pull request, of any kind", async () => {
   const { copy } = await oneWaitingJob()
   await expect(copy({})).rejects.toMatchObject({ code: UNIQUE_VIOLATION })
   await expect(copy({ review_kind: "dynamic" })).rejects.toMatchObject({ code: UNIQUE_VIOLATION })
 })
 
+// R-QUEUE-1
 test("the database refuses a second busy job of a pull request, running or publishing", async () => {
   const { store, tenant, copy } = await oneWaitingJob()
   await claimed(store, tenant)
@@ -31,6 +33,7 @@ test("the database refuses a second busy job of a pull request, running or publi
   await expect(copy(publishing)).rejects.toMatchObject({ code: UNIQUE_VIOLATION })
 })
 
+// R-QUEUE-2
 test("the database ties the running state to a lease token", async () => {
   const { store, tenant, jobId } = await oneWaitingJob()
   await expect(store.sql`update review_jobs set state = 'running' where id = ${jobId}`).rejects.toMatchObject({ code: CHECK_VIOLATION })
@@ -38,6 +41,7 @@ test("the database ties the running state to a lease token", async () => {
   await expect(store.sql`update review_jobs set state = 'waiting' where id = ${jobId}`).rejects.toMatchObject({ code: CHECK_VIOLATION })
 })
 
+// R-QUEUE-2
 test("the database knows only its states and kinds", async () => {
   const { store } = await oneWaitingJob()
   await expect(store.sql`update review_jobs set state = 'paused'`).rejects.toMatchObject({ code: CHECK_VIOLATION })

@@ -29,6 +29,7 @@ test("renews a lease with each heartbeat and keeps phase, progress and usage", a
   expect(run).toEqual(working)
 })
 
+// R-QUEUE-8
 test("answers every verb on a lease that ran out with lease_lost, even before anyone settled it", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -44,6 +45,7 @@ test("answers every verb on a lease that ran out with lease_lost, even before an
   expect(await findLease(store.sql, lease)).toBeNull()
 })
 
+// R-QUEUE-8
 test("answers a wrong token, another runner and an old fence with lease_lost", async () => {
   const store = await freshStore()
   const [tenant, other] = [await seedTenant(store), await seedTenant(store)]
@@ -56,6 +58,7 @@ test("answers a wrong token, another runner and an old fence with lease_lost", a
   await expect(completeJob(store, lease, reviewed(lease, { fence: lease.fence - 1 }))).rejects.toMatchObject(lost)
 })
 
+// R-QUEUE-7, R-QUEUE-12
 test("gives a job whose runner vanished to the next one with a higher fence and the usage so far", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -85,6 +88,7 @@ test("settles leases that ran out by the way of a claim", async () => {
   expect(await readJob(store, lost.jobId)).toMatchObject({ state: "waiting", failures: 1 })
 })
 
+// R-QUEUE-7
 test("supersedes a job whose lease ran out when a newer one of its pull request waits", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -117,7 +121,7 @@ test("never collides with a push when a lease runs out, in forty races", async (
   expect(count).toEqual({ waiting: 40, running: 0, newest: 40 })
 })
 
-// F40
+// F40, R-QUEUE-7, R-QUEUE-9
 test("gives up a job that loses its runner three times, and goes on with others", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -181,6 +185,7 @@ test("gives a released job to the next runner at once, without counting an attem
   expect(await claimed(store, tenant)).toMatchObject({ jobId, attempt: 2 })
 })
 
+// R-QUEUE-13
 test("stores a result once: the same again changes nothing, another is refused", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -208,6 +213,7 @@ test("stores a result once when the same answer arrives twice at the same time",
   expect(await store.boss.findJobs("publish-comment", { data: { jobId } })).toHaveLength(1)
 })
 
+// R-CHECKOUT-11
 test("ends a job without a publication when there was nothing to review", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)

@@ -24,6 +24,7 @@ async function reconcile({ server }: OutageRig, bounds?: { pages: number; reques
 const missed = ({ server }: OutageRig) =>
   server.context.store.sql<{ requests: number; succeeded: boolean }[]>`select requests, succeeded from missed_deliveries`
 
+// R-INTAKE-13
 test("asks for a delivery that failed during an outage, and the pull request is reviewed once", async () => {
   const rig = await startOutage()
   await rig.openPullRequest()

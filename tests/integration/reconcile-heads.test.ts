@@ -20,7 +20,7 @@ const settings = ({ server }: OutageRig, changes: Record<string, unknown>) =>
 const end = ({ server }: OutageRig, state: string, code: string | null = null) =>
   server.context.store.sql`update review_jobs set state = ${state}, code = ${code}, finished_at = now()`
 
-// F6
+// F6, R-INTAKE-13
 test("queues the head of an open pull request that no event announced, once", async () => {
   const rig = await startOutage()
   await rig.openPullRequest()

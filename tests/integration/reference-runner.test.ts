@@ -53,6 +53,7 @@ test("the reference runner keeps every finding of the prior state as it is", asy
   expect(await runner.stop()).toBe(0)
 })
 
+// R-PROTO-9
 test("the reference runner repeats what it asked when the answer was lost, and nothing is done twice", async () => {
   const lost = new Set<string>()
   const loseFirstAnswers: Between = async (request, forward) => {

@@ -38,7 +38,7 @@ test("refuses a runner that is too old", async () => {
   expect(await codeOf(answer)).toMatchObject({ status: 426, code: "runner_too_old" })
 })
 
-// B49, F19
+// B49, F19, R-QUEUE-8
 test.each(verbs)("refuses %s with a lease token that is wrong, missing, run out or another workspace's", async (verb) => {
   const { server, lease } = await leased()
   const { store } = server.context

@@ -29,6 +29,7 @@ test("ends a job at once after a failure that would come again", async () => {
   expect(await server.job()).toMatchObject({ state: "failed", code: "input_too_large" })
 })
 
+// R-PROTO-5
 test("puts a job off that a runner reports GitHub stood in the way of, counts no attempt and keeps what was spent", async () => {
   const { server, lease } = await leased()
   const { sql } = server.context.store
@@ -57,6 +58,7 @@ test("refuses a failure that names another lease's fence", async () => {
   expect(await server.job()).toMatchObject({ state: "running" })
 })
 
+// R-PROTO-2
 test("takes a job back from a runner that drains, without counting an attempt", async () => {
   const { server, lease } = await leased()
   expect((await server.on(lease, "release")).status).toBe(200)

@@ -17,7 +17,7 @@ test("gives a lease everything but secrets: the job, effective settings, limits 
   expect(JSON.stringify(lease)).not.toContain("model key")
 })
 
-// B19
+// B19, R-FIND-8
 test.each([
   ["another state", (body: string) => body.replace("a finding", "no finding")],
   ["no state", () => "gone"],
@@ -43,7 +43,7 @@ test("gives the published state, undisturbed, with the next lease", async () => 
   expect(lease.job.previousHeadSha).toBe(server.change.headSha)
 })
 
-// B16
+// B16, R-FIND-7
 test("fails a job whose earlier state nobody here published and nobody can read, and leaves the comment alone", async () => {
   const server = await startReviewServer()
   await server.openPullRequest()
@@ -67,6 +67,7 @@ test.each([
   expect(await server.job()).toMatchObject({ state: "failed", code })
 })
 
+// R-PROTO-5
 test("puts a job off while GitHub is down, longer each time, and counts no attempt", async () => {
   const server = await startReviewServer()
   const { sql } = server.context.store
@@ -83,6 +84,7 @@ test("puts a job off while GitHub is down, longer each time, and counts no attem
   expect(await server.lease()).toMatchObject({ attempt: 5 })
 })
 
+// R-PROTO-5
 test("puts a job off for as long as a rate limit asks", async () => {
   const server = await startReviewServer()
   await server.openPullRequest()

@@ -32,7 +32,7 @@ test("serves many waiting polls at once without leasing a job twice", async () =
   expect(new Set(leases.map((lease) => lease.leaseToken)).size).toBe(3)
 })
 
-// F12
+// F12, R-QUEUE-6
 test("answers the same request with the same lease again, also while the first answer is under way", async () => {
   const server = await startReviewServer()
   await server.openPullRequest()
@@ -65,7 +65,7 @@ test("never leaves a lease with a runner that left: the job goes back at once", 
   }
 })
 
-// F16
+// F16, R-QUEUE-3
 test("gives no job to a runner whose proof ran out or that proved another kind", async () => {
   const server = await startReviewServer()
   await server.openPullRequest()

@@ -7,7 +7,7 @@ import { codeOf, leased } from "./runner-fixture.ts"
 import { RUNNER_TOKEN } from "./server-fixture.ts"
 import { runOut } from "./store-fixture.ts"
 
-// B50
+// B50, R-QUEUE-13
 test("keeps a result once, whatever arrives again, and refuses another one", async () => {
   const { server, lease } = await leased()
   const result = resultOf(lease)
@@ -56,7 +56,7 @@ const unfit: [string, (lease: Lease) => object, string, string | undefined][] = 
   ],
 ]
 
-// B51
+// B51, R-PROTO-6
 test.each(unfit)("refuses a result with %s before anything is stored", async (_, bodyFor, code, field) => {
   const { server, lease } = await leased()
   const answer = await codeOf(await server.on(lease, "result", bodyFor(lease)))
@@ -65,7 +65,7 @@ test.each(unfit)("refuses a result with %s before anything is stored", async (_,
   expect((await server.on(lease, "result", resultOf(lease))).status).toBe(200)
 })
 
-// B51
+// B51, R-PROTO-3
 test("refuses a body over 1 MiB, whether or not its length is declared", async () => {
   const { server, lease } = await leased()
   const body = JSON.stringify({ ...resultOf(lease), comment: "x".repeat(1024 * 1024) })
@@ -81,6 +81,7 @@ test("refuses a body over 1 MiB, whether or not its length is declared", async (
     headers,
   } as RequestInit)
   expect(await codeOf(chunked)).toMatchObject({ status: 413, code: "result_too_large" })
+  expect(chunked.headers.get("connection")).toBe("close")
 })
 
 // report B28, F11, F19

@@ -69,6 +69,7 @@ test("keeps the newest head when the push before it arrives after it", async () 
   expect(await rig.jobs()).toMatchObject([{ state: "waiting", headSha: rig.shas[3] }])
 })
 
+// R-INTAKE-15
 test("moves to the head that GitHub has, and reads it once for all events of the second", async () => {
   const rig = await oneSecond(async (given) => {
     await given.openPullRequest()
@@ -83,6 +84,7 @@ test("moves to the head that GitHub has, and reads it once for all events of the
   expect(rig.reads()).toBe(1)
 })
 
+// R-INTAKE-15
 test("asks GitHub nothing when the events of a second tell the same", async () => {
   const rig = await oneSecond(async ({ openPullRequest, server }) => {
     await openPullRequest()

@@ -23,6 +23,7 @@ async function waiting(): Promise<ReviewServer> {
   return server
 }
 
+// R-DATA-5
 test("finds what was installed before it started, and activates nothing by itself", async () => {
   const { gitDirectory } = sampleChange()
   const server = await startTestServer(
@@ -87,12 +88,14 @@ test("follows repositories that are added, renamed and removed, and keeps their 
   expect((await projects(server))[0]).toEqual({ name: "acme/store", active: true, removed: true })
 })
 
+// R-INTAKE-12
 test("cancels the waiting job of a repository that was removed", async () => {
   const server = await waiting()
   await server.github.removeRepository(REPO)
   expect(await server.job()).toMatchObject({ state: "cancelled", code: "repository_gone" })
 })
 
+// R-INTAKE-12
 test("cancels waiting jobs when an installation is suspended, and works for it again when it is resumed", async () => {
   const server = await waiting()
   await server.github.suspendInstallation(7, true)
@@ -133,6 +136,7 @@ test("takes an archived repository out and brings it back when it is no longer a
   expect(await projects(server)).toEqual([{ name: REPO, active: true, removed: false }])
 })
 
+// R-INTAKE-14
 test("never moves a repository to the workspace of another installation by an event of that installation", async () => {
   const server = await startReviewServer()
   const [project] = await server.context.store.sql<[{ id: number }]>`select github_repository_id as id from projects`

@@ -6,6 +6,7 @@ import { expect, test } from "vitest"
 import { BOT, PULL, resultOf, startReviewServer, until } from "./review-fixture.ts"
 import { RUNNER_TOKEN, WEBHOOK_SECRET } from "./server-fixture.ts"
 
+// R-DATA-4
 test("logs what happens and never a token, a key, a secret or a body, also when everything fails", async () => {
   let written = ""
   const sink = new Writable({

@@ -32,6 +32,7 @@ async function opened(over: { author?: string; draft?: boolean } = {}): Promise<
   return server
 }
 
+// R-INTAKE-9
 test("acknowledges a command within seconds and queues the head that the pull request has now, ahead of automatic jobs", async () => {
   const server = await opened()
   server.github.dropWebhooks({ event: "pull_request", times: 1 })
@@ -58,7 +59,7 @@ test("reviews a bot's pull request when a member asks for it", async () => {
   expect((await server.lease()).job.pullRequest.author).toBe("renovate[bot]")
 })
 
-// B13
+// B13, R-INTAKE-9
 test("says that a commanded pull request is a draft", async () => {
   const server = await opened({ draft: true, author: "octocat" })
   await server.command()

@@ -14,6 +14,7 @@ const change = (tenant: Tenant, version: number, changes: Record<string, unknown
   changes,
 })
 
+// R-KIND-1, R-SET-1
 test("fills defaults when settings are read and keeps keys it does not know when they are written", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store, { settings: { fromTheFuture: 1 } })
@@ -25,6 +26,7 @@ test("fills defaults when settings are read and keeps keys it does not know when
   expect(settingsVersion).toBe(2)
 })
 
+// R-SET-3
 test("goes back to the shipped skill with null", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store, { settings: { reviewSkill: "look at names" } })
@@ -34,7 +36,7 @@ test("goes back to the shipped skill with null", async () => {
   expect(settings).not.toHaveProperty("reviewSkill")
 })
 
-// B54
+// B54, R-SET-2
 test("refuses settings out of bounds and names the field", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -46,7 +48,7 @@ test("refuses settings out of bounds and names the field", async () => {
   await expect(updateSettings(store, change(tenant, 1, { reviewKind: "DIFF" }))).rejects.toMatchObject({ code: "settings_invalid" })
 })
 
-// B55
+// B55, R-SET-4
 test("refuses to save over someone else's change", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -57,7 +59,7 @@ test("refuses to save over someone else's change", async () => {
   expect(saves.filter(({ status }) => status === "fulfilled")).toHaveLength(1)
 })
 
-// F52
+// F52, R-KIND-2, R-KIND-3
 test("cancels waiting jobs with a change of kind, and lets the running one finish", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -72,6 +74,7 @@ test("cancels waiting jobs with a change of kind, and lets the running one finis
   expect(await readJob(store, (await push(store, tenant, 2)).jobId)).toMatchObject({ state: "waiting", kind: "dynamic" })
 })
 
+// R-INTAKE-12
 test("cancels waiting jobs with a deactivation, and none for another setting", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -83,7 +86,7 @@ test("cancels waiting jobs with a deactivation, and none for another setting", a
   expect(await readJob(store, jobId)).toMatchObject({ state: "cancelled", code: "project_inactive" })
 })
 
-// F52
+// F52, R-KIND-3, R-QUEUE-10
 test("never leaves a waiting job of the old kind behind, in sixty races of pushes and a change of kind", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store, { maxRunningJobs: 1000 })
@@ -96,6 +99,7 @@ test("never leaves a waiting job of the old kind behind, in sixty races of pushe
   }
 })
 
+// R-QUEUE-10
 test("makes a change of kind wait for a delivery that already read the old kind, and then cancels its job", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)

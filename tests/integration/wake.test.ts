@@ -15,6 +15,7 @@ async function countWakes(store: Store) {
   return wakes
 }
 
+// R-QUEUE-11
 test("wakes a runner of another server when a job was committed", async () => {
   const [store, tenant] = await (async () => {
     const opened = await freshStore()
@@ -52,6 +53,7 @@ test("sends a burst of hints as few notifications", async () => {
   expect(wakes.count).toBeLessThanOrEqual(4)
 })
 
+// R-QUEUE-11
 test("listens again after its connection was killed, and looks for what it missed", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)

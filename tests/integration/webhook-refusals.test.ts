@@ -16,7 +16,7 @@ async function expectRefused(server: TestServer, cases: readonly Case[], status:
 const ping = JSON.stringify({ zen: "é🚀" })
 const signature = (value: string | undefined) => ({ "x-hub-signature-256": value })
 
-// B1
+// B1, R-INTAKE-1
 test("refuses what is not signed with the secret, before it is read", async () => {
   const server = await startTestServer()
   const unsigned: Case[] = [
@@ -44,7 +44,7 @@ test("refuses a signature of other bytes, whatever they mean", async () => {
   await expectRefused(server, others, 401, "webhook_signature_invalid")
 })
 
-// B3
+// B3, R-INTAKE-2
 test("refuses a body over GitHub's limit before reading all of it", async () => {
   const server = await startTestServer()
   let pulled = 0
@@ -63,7 +63,7 @@ test("refuses a body over GitHub's limit before reading all of it", async () => 
     const headers = signedHeaders("", { "content-length": length })
     const init = { method: "POST", body: endless(), duplex: "half", headers }
     const answer = await server.app.request("/webhooks/github", init as RequestInit)
-    expect(answer.status).toBe(413)
+    expect([answer.status, answer.headers.get("connection")]).toEqual([413, "close"])
     expect(await answer.json()).toMatchObject({ error: { code: "webhook_too_large" } })
     expect(pulled).toBeLessThan(most)
   }

@@ -19,6 +19,7 @@ const shownTo = async (server: TestServer) => {
     where event = 'pull_request' order by received_at desc limit 1`
   return row
 }
+// R-INTAKE-5, B8
 test.each(recorded)("answers the recorded $file as the product must: $outcome", async ({ file, event, host, outcome, reason }) => {
   const server = await startTestServer()
   const body = payload(file)
@@ -39,6 +40,7 @@ test.each(recorded)("answers the recorded $file as the product must: $outcome", 
   }
 })
 
+// R-INTAKE-3
 test("takes a repeated delivery id once, also when twenty copies come at the same time", async () => {
   const server = await startTestServer()
   const opened = payload("pr.opened.json")
@@ -51,6 +53,7 @@ test("takes a repeated delivery id once, also when twenty copies come at the sam
   expect(await jobs(server)).toHaveLength(1)
 })
 
+// R-INTAKE-4
 test("tells GitHub to come again when the database is gone, and works again when it is back", async () => {
   const server = await startTestServer()
   const { sql } = server.context.store
@@ -62,7 +65,7 @@ test("tells GitHub to come again when the database is gone, and works again when
   expect((await server.deliver("ping", { zen: "z" })).status).toBe(202)
 })
 
-// B10
+// B10, R-INTAKE-14
 test("leaves a repository of another installation alone", async () => {
   const server = await startTestServer()
   const opened = payload("pr.opened.json")
@@ -78,6 +81,7 @@ test("leaves a repository of another installation alone", async () => {
   expect(await shownTo(server)).toEqual({ project: false, workspace: true })
 })
 
+// R-INTAKE-14
 test("shows a delivery to its own project, and one of another host to nobody", async () => {
   const server = await startTestServer()
   const opened = payload("pr.opened.json")

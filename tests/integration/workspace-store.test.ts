@@ -78,6 +78,7 @@ test("follows the environment's name and bound of running jobs with the next sta
   expect(await start({ name: "Second" })).toEqual({ name: "Second", maxRunningJobs: 9 })
 })
 
+// R-DATA-1
 test("keeps no secret readable in the database", async () => {
   const store = await freshStore()
   await bootstrapped(store)
@@ -93,6 +94,7 @@ test("keeps no secret readable in the database", async () => {
   }
 })
 
+// R-INTAKE-14
 test("resolves a logical model with its key for its own workspace alone", async () => {
   const store = await freshStore()
   const { workspaceId } = await bootstrapped(store)
@@ -154,6 +156,7 @@ test("never leaves a workspace without an owner", async () => {
   expect(await listMembers(store, workspaceId)).toMatchObject([{ login: "octocat", role: "owner" }])
 })
 
+// R-DATA-3
 test("writes changes to an audit log that nobody can rewrite", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -176,6 +179,7 @@ test("stops leasing when the cap of a workspace is set to zero", async () => {
   expect(await claim(store, tenant)).not.toBeNull()
 })
 
+// R-INTAKE-14
 test("never hands a repository to another workspace", async () => {
   const store = await freshStore()
   const [owner, thief] = [await seedTenant(store), await seedTenant(store)]

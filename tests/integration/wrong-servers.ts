@@ -126,6 +126,25 @@ export const wrongServers: readonly (readonly [breaks: string, notices: string, 
       })),
   ],
   [
+    "dates proofs by its own clock",
+    "poll: dates proofs",
+    1,
+    () => async (request, forward) => {
+      const headers = new Headers(request.headers)
+      headers.delete("date")
+      return forward(new Request(request, { headers }))
+    },
+  ],
+  [
+    "breaks down under a poll that waits",
+    "poll: leaves the job to the next runner",
+    1,
+    () => async (request, forward) => {
+      const waits = verbOf(request) === "leases" && ((await request.clone().json()) as { waitMs: number }).waitMs > 5_000
+      return waits ? error(500, "internal_error") : forward(request)
+    },
+  ],
+  [
     "leaves a job with a runner that left",
     "poll: leaves the job to the next runner",
     1,

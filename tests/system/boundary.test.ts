@@ -53,6 +53,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
+// R-BOUND-1, R-BOUND-2, R-BOUND-3
 test("a dropped runner proves the boundary and clears a hostile job, and its end leaves no process, file, mount or rule", async () => {
   const supervised = makeSlots(2, supervisedBase)
   const output = join(folder, "output")
@@ -99,6 +100,7 @@ test("a dropped runner proves the boundary and clears a hostile job, and its end
   expect(await readFile("/proc/self/mountinfo", "utf8")).not.toContain(root)
 })
 
+// R-BOUND-4
 test("without egress rules the self-check fails on every address and says so", async () => {
   const proof = await prove(ruleless)
   expect(proof.passed).toBe(false)
@@ -106,18 +108,20 @@ test("without egress rules the self-check fails on every address and says so", a
   expect(failed).toEqual(new Set(["N1", "N3"]))
 })
 
+// R-BOUND-4
 test("a runner that kept root fails its own check and nothing else", async () => {
   const proof = await prove(slots)
   expect(proof.checks.filter(({ passed }) => !passed)).toMatchObject([{ id: "N6" }])
   expect(proof.passed).toBe(false)
 })
 
+// R-BOUND-4
 test("a self-check that cannot take a slot's port is an error, not a pass", async () => {
   await using _taken = await listenOn(slot.gatewayPort)
   await expect(prove(slots)).rejects.toMatchObject({ code: "boundary_unavailable" })
 })
 
-// F28
+// F28, R-BOUND-6
 test("every escape from the process group is ended by the sweep of the slot's user, and no other user's process", async () => {
   const bystander = await startAs(otherSlot, "sleep 300", 2)
   const escapes = `sleep 300 & setsid sleep 300 & (setsid bash -c 'trap "" TERM HUP INT; sleep 300 & wait' &); nohup setsid sh -c 'sleep 300; true' & wait`
@@ -127,12 +131,14 @@ test("every escape from the process group is ended by the sweep of the slot's us
   expect(processesOf([otherSlot]).map(({ pid }) => pid)).toContain(bystander)
 })
 
+// R-BOUND-7
 test("a fork storm is bounded and ended", async () => {
   await startAs(slot, "storm() { while :; do storm & done; }; storm", 100)
   await sweepSlot(slot, "enforced")
   expect(processesOf([slot])).toEqual([])
 })
 
+// R-BOUND-7
 test("an engine over its memory is noticed while it runs", async () => {
   const hog = launch({
     slot,
@@ -146,6 +152,7 @@ test("an engine over its memory is noticed while it runs", async () => {
   await expect(watch).rejects.toMatchObject({ code: "engine_memory_exceeded" })
 })
 
+// R-BOUND-6
 test("files that a slot left in world-writable directories are deleted, locked ones too, and no one else's", async () => {
   const mark = `galley-test-${process.pid}`
   await writeFile(`/tmp/${mark}-kept`, "")
@@ -158,6 +165,7 @@ test("files that a slot left in world-writable directories are deleted, locked o
   await rm(`/tmp/${mark}-kept`)
 })
 
+// R-BOUND-6
 test("a job directory is deleted with what the slot made unreadable, and links in it are not followed", async () => {
   const outside = join(folder, "outside")
   await writeFile(outside, "kept")
@@ -176,6 +184,7 @@ test("what an engine writes to scratch can be read by the slot's group only", as
   expect(await ended(otherSlot, `cat ${job.scratch}/out`)).not.toBe(0)
 })
 
+// R-BOUND-5
 test("a launch is refused unless the export is read-only in every mode bit", async () => {
   await using _gateway = await listenOn(slot.gatewayPort)
   const tree = await exportedTree()
@@ -192,6 +201,7 @@ test("a launch is refused unless the export is read-only in every mode bit", asy
   })
 })
 
+// R-BOUND-5
 test("a launch is refused when the job's gateway cannot be reached, and when another address can", async () => {
   const tree = await exportedTree()
   await expect(checkLaunch({ slot, boundary: "enforced", treePath: tree, python, signal })).rejects.toMatchObject({

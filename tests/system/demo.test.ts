@@ -58,6 +58,7 @@ const isAlive = (pid: number) => {
   }
 }
 
+// R-DEMO-1
 test("ONCE=1 reviews a change of the user's with both kinds into one comment and ends with success", async () => {
   const directory = mkdtempSync(join(tmpdir(), "galley-demo-test-"))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
@@ -85,6 +86,7 @@ test("a base that is no commit is refused with a clear sentence", async () => {
   expect(await demo.ended).toBe(1)
 })
 
+// R-DEMO-1
 test("Ctrl-C stops every process the demo started", async () => {
   const demo = startDemo({})
   await demo.says("a pull request is opened")

@@ -66,6 +66,7 @@ const activeFinding = (path: string, title: string, text: string): FindingState 
 }
 
 describe("the installed engines", () => {
+  // R-ENG-1
   test("are the pinned ones", async () => {
     await expect(verifyEngines(rig.prefix)).resolves.toEqual({
       dynamic: { name: "opencode", version: "1.18.34" },
@@ -75,6 +76,7 @@ describe("the installed engines", () => {
 })
 
 describe.each(kinds)("a run of kind %s", (kind) => {
+  // R-BOUND-8
   test("holds no privilege, no model key and no GitHub token, in processes and files alike", async () => {
     const job = await prepare({ kind })
     let processes: SlotProcess[] = []
@@ -93,6 +95,7 @@ describe.each(kinds)("a run of kind %s", (kind) => {
       expect([groups, Number(capabilities), noNewPrivileges]).toEqual(["", 0, "1"])
   })
 
+  // R-ENG-9
   test("ends with engine_timeout when its time is over during a model call, and leaves no process", async () => {
     const job = await prepare({ kind })
     const stop = new AbortController()
@@ -105,6 +108,7 @@ describe.each(kinds)("a run of kind %s", (kind) => {
     expect(slotProcesses(rig.slot.uid)).toEqual([])
   })
 
+  // R-ENG-9
   test("ends with the reason of its signal", async () => {
     const job = await prepare({ kind })
     const lost = AbortSignal.abort(new GalleyError("lease_lost", "the lease is gone"))
@@ -117,12 +121,14 @@ describe.each(kinds)("a run of kind %s", (kind) => {
     await expect(run(job)).rejects.toMatchObject({ code: "model_unauthorized" })
   })
 
+  // R-GATE-8
   test("ends with model_answer_cut when an answer was cut", async () => {
     const job = await prepare({ kind })
     rig.model.setMode({ name: "finish-length" })
     await expect(run(job)).rejects.toMatchObject({ code: "model_answer_cut" })
   })
 
+  // R-BOUND-7, R-ENG-9
   test("ends with engine_memory_exceeded over its memory limit", async () => {
     const job = await prepare({ kind, limits: { maxEngineMemoryBytes: 100 * 1024 ** 2 } })
     await expect(run(job)).rejects.toMatchObject({ code: "engine_memory_exceeded" })
@@ -164,6 +170,7 @@ describe("a Dynamic Review", () => {
     expect(JSON.stringify(rig.model.requests.slice(before).map((request) => request.body))).toContain(skill)
   })
 
+  // R-KIND-4
   test("explores the export with tools and reports one finding on the change", async () => {
     const job = await prepare({ kind: "dynamic" })
     const report = await run(job)
@@ -174,6 +181,7 @@ describe("a Dynamic Review", () => {
     expect(job.phases).toEqual(["starting_engine", "reviewing"])
   })
 
+  // R-ENG-2
   test("offers the model three reading tools and the result, and asks it nothing else", async () => {
     const job = await prepare({ kind: "dynamic" })
     const before = rig.model.requests.length
@@ -218,6 +226,7 @@ describe("a Dynamic Review", () => {
     expect(status).toBe(401)
   })
 
+  // R-ENG-3
   test("executes no plugin or configuration of the repository, although the engine would", async () => {
     const plugin = (mark: string) =>
       `import fs from "node:fs"\nfs.writeFileSync(${JSON.stringify(mark)}, "x")\nexport const P = async () => ({})\n`
@@ -244,6 +253,7 @@ describe("a Dynamic Review", () => {
     expect(existsSync(mark)).toBe(true)
   })
 
+  // R-GATE-7
   test("ends with dynamic_model_features_unsupported when the model answers in prose", async () => {
     const job = await prepare({ kind: "dynamic" })
     rig.model.setMode({ name: "prose" })
@@ -256,6 +266,7 @@ describe("a Dynamic Review", () => {
     await expect(run(job)).rejects.toMatchObject({ code: "engine_output_invalid" })
   })
 
+  // R-ENG-9
   test("ends with engine_crashed when the engine dies", async () => {
     const job = await prepare({ kind: "dynamic" })
     duringFirstCall(() => {
@@ -281,6 +292,7 @@ describe("a Dynamic Review", () => {
 })
 
 describe("a Diff Review", () => {
+  // R-KIND-4
   test("reports PR-Agent's findings with its own ids, and what it did not show its model", async () => {
     const job = await prepare({ kind: "diff" })
     const report = await run(job)
@@ -313,6 +325,7 @@ describe("a Diff Review", () => {
     expect(second.fingerprints).toEqual(first.fingerprints)
   })
 
+  // R-ENG-8
   test("gives a prewarmed process its one job", async () => {
     const job = await prepare({ kind: "diff" })
     const prewarmed = await startPrewarmed(rig.slot, "enforced", rig.prefix)
@@ -334,6 +347,7 @@ describe("a Diff Review", () => {
     await expect(runEngine(job, AbortSignal.timeout(90_000), prewarmed)).resolves.toMatchObject({ complete: true })
   })
 
+  // R-ENG-6
   test.each(["prose", "garbage"] as const)("ends with engine_failed when the model answers %s", async (name) => {
     const job = await prepare({ kind: "diff" })
     rig.model.setMode({ name })

@@ -120,7 +120,7 @@ async function strike(...queues: ScheduledQueue[]): Promise<void> {
   await clock.stop({ graceful: true, timeout: 5_000 })
 }
 
-// F6
+// F6, R-INTAKE-13
 test("reviews once what was opened during an outage, by redelivery and by comparing heads, also when a server dies over it", async () => {
   const { github } = rig
   const { directory, shas } = makeRepository(2)
@@ -174,7 +174,7 @@ test("queues one job for fifty copies of a delivery at two servers", async () =>
   expect(await jobs()).toHaveLength(1)
 })
 
-// F8 F9
+// F8, F9
 test("keeps one waiting job at the newest head of two hundred pushes, in whatever order they and the opening come", async () => {
   const servers = await Promise.all([rig.startServer(), rig.startServer()])
   await rig.knowTheProject(servers[0])

@@ -13,8 +13,6 @@ import { startPostgres } from "../../scripts/postgres.ts"
 import { makeRepository } from "../integration/reconciler-fixture.ts"
 import { fillDisk, mountDisk } from "./small-disk.ts"
 
-export { freePort } from "../../scripts/free-port.ts"
-
 const root = new URL("../..", import.meta.url).pathname
 const SECRET = "webhook secret of the fault tests"
 const fixtures = join(root, "packages/github/src/fixtures/webhooks")

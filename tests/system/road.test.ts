@@ -67,6 +67,7 @@ test("a comment names kind, reviewed commit, priority and place of each finding,
   expect(body).toContain("2 of 2 changed files")
 })
 
+// R-COMMENT-3
 test("a new head is reviewed into the same comment, and a redelivered webhook changes nothing", async () => {
   const { gitDirectory } = road.change
   const git = (...args: string[]) =>
@@ -99,6 +100,7 @@ test("a new head is reviewed into the same comment, and a redelivered webhook ch
   expect(road.botComments(1)[0]?.body).toBe(bodyBefore)
 })
 
+// R-INTAKE-9
 test("/review of a member is acknowledged with a reaction and reviewed", async () => {
   const known = (await road.store.sql<{ id: string }[]>`select id from review_jobs`).map((job) => job.id)
   const comment = await road.platform.github.writeComment({
@@ -117,6 +119,7 @@ test("/review of a member is acknowledged with a reaction and reviewed", async (
   expect(comment.reactions.map((reaction) => reaction.content)).toEqual(["eyes"])
 })
 
+// R-COMMENT-5
 test("an engine that gets nothing usable from the model fails the run with its code and leaves the last good comment", async () => {
   const good = road.botComments(1)
   road.platform.model?.setMode({ name: "prose" })
@@ -134,7 +137,7 @@ test("an engine that gets nothing usable from the model fails the run with its c
   expect(good.length).toBe(1)
 })
 
-// F52
+// F52, R-KIND-3
 test("changing the kind cancels the waiting job", async () => {
   await road.changeSettings({ reviewKind: "diff", debounceSeconds: 300 })
   await road.openPullRequest(2)

@@ -26,7 +26,7 @@ const cancel = async (jobId: string) => cancelJob(rig.road.store, (await rig.roa
 const soon = { timeout: 10_000, interval: 50 }
 
 describe("the runner", () => {
-  // F11, F26, F28
+  // F11, F26, F28, R-QUEUE-7
   test("killed in mid-review: nothing of it is left, and when its lease is over another one finishes the job, once", async () => {
     await useKind("dynamic")
     const jobId = await rig.openWhile(1, dripping)
@@ -88,7 +88,7 @@ describe("the runner", () => {
     expect(rig.road.botComments(8)).toHaveLength(1)
   })
 
-  // F27
+  // F27, R-ENG-9
   test("whose engine dies reports engine_crashed, and the job waits for another attempt", async () => {
     await useKind("dynamic")
     const jobId = await rig.openWhile(9, dripping)
@@ -98,7 +98,7 @@ describe("the runner", () => {
     await cancel(jobId)
   })
 
-  // F44
+  // F44, R-PROTO-2
   test("told to stop in mid-review: its job waits again at once, what was spent is booked, and nothing of it is left", async () => {
     await useKind("diff")
     const jobId = await rig.openWhile(2, silent)
@@ -117,7 +117,7 @@ describe("the runner", () => {
     expect(rig.road.botComments(2)).toHaveLength(1)
   })
 
-  // F20
+  // F20, R-PROTO-4
   test("ends its engine within a heartbeat when somebody cancels the job", async () => {
     await useKind("dynamic")
     const jobId = await rig.openWhile(3, dripping)
@@ -130,6 +130,7 @@ describe("the runner", () => {
     expect(rig.road.botComments(3)).toEqual([])
   })
 
+  // R-PROTO-4
   test("ends its engine within a heartbeat when the pull request is closed", async () => {
     await useKind("diff")
     const jobId = await rig.openWhile(4, silent)
@@ -140,7 +141,7 @@ describe("the runner", () => {
     expect(rig.road.botComments(4)).toEqual([])
   })
 
-  // F24
+  // F24, R-PROTO-4
   test("ends its engine within a heartbeat when a newer head waits and no answer of the model was counted yet", async () => {
     await useKind("diff")
     const jobId = await rig.openWhile(19, silent)
@@ -152,6 +153,7 @@ describe("the runner", () => {
     expect(rig.road.botComments(19)).toEqual([])
   })
 
+  // R-BOUND-8
   test.each(["diff", "dynamic"] as const)("gives a %s engine no secret: not in its processes, not in any file of the job", async (kind) => {
     await useKind(kind)
     const number = kind === "diff" ? 5 : 6
@@ -204,6 +206,7 @@ describe("the model", () => {
     await cancel(jobId)
   })
 
+  // R-GATE-9
   test("that answers 500 ends the attempt with model_upstream_error after one call, and the job waits for another one", async () => {
     await useKind("dynamic")
     const before = rig.modelCalls()
@@ -286,7 +289,7 @@ describe("a hand-made repository", () => {
     expect(rig.modelCalls()).toBe(before)
   })
 
-  // ODD05
+  // ODD05, R-CHECKOUT-11
   test("without a change is skipped with no_reviewable_files and asks no model", async () => {
     const before = rig.modelCalls()
     expect(await rig.road.jobEnd(await openOdd("ODD05", 23))).toMatchObject({ state: "skipped", code: "no_reviewable_files" })

@@ -1,3 +1,5 @@
+// R-BOUND-9
+
 import { expect, test } from "vitest"
 import { assertDemoTargets } from "./assert-demo-targets.ts"
 import { exampleCredentials, exampleLease } from "./testing/example-lease.ts"

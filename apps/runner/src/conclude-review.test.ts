@@ -129,6 +129,7 @@ test("what an engine did not look at makes the coverage partial", () => {
   expect(conclude("dynamic", { examinedPaths: [] }).coverage).toMatchObject({ status: "partial", reviewedFiles: 0, changedFiles: 1 })
 })
 
+// R-FIND-8
 test("a prior finding stays with its id when a later run does not name it, and a restored state is declared", () => {
   const before = conclude("dynamic")
   const lease = exampleLease({ prior: { state: before.state, tampered: true } })

@@ -8,6 +8,7 @@ test("needs only the server's address and a token; the boundary is enforced unle
   expect(config).toMatchObject({ serverUrl: "https://galley.example", boundary: "enforced", slots: 1, kinds: ["diff", "dynamic"] })
 })
 
+// R-CONF-1
 test("names every wrong variable and shows no value", () => {
   const wrong = {
     ...required,

@@ -28,7 +28,7 @@ test("ends the work when the server calls the lease lost", async () => {
   await kept.stop()
 })
 
-// F18
+// F18, R-PROTO-1
 test("gives up before the server does when no heartbeat gets through", async () => {
   const startedAt = performance.now()
   const kept = keepLease(long, async () => {
@@ -39,7 +39,7 @@ test("gives up before the server does when no heartbeat gets through", async () 
   await kept.stop()
 })
 
-// F18
+// F18, R-PROTO-1
 test("gives up in time when a heartbeat hangs", async () => {
   const startedAt = performance.now()
   const kept = keepLease(long, (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))))

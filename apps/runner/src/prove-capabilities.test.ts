@@ -59,6 +59,7 @@ test("offers no kind whose engine is another one than pinned", async () => {
   ])
 })
 
+// R-QUEUE-3
 test("offers a proved kind with its evidence, though the other one is not proved", async () => {
   const path = await emptyPrefix()
   await install(prewarmPath({ path }), "")

@@ -49,7 +49,7 @@ async function run(turns: readonly Turn[], over: Partial<SlotLoopOptions> = {}) 
 
 const broken = () => new GalleyError("server_unreachable", "no line")
 
-// F11, F12
+// F11, F12, R-QUEUE-6, R-PROTO-9
 test("asks again with the same request after a broken line, and with a new one after every answer", async () => {
   const { ids, worked } = await run([broken(), exampleLease(), null])
   expect(ids[1]).toBe(ids[0])

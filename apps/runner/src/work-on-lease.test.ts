@@ -58,6 +58,7 @@ test("hands a result over and nothing else", async () => {
   expect(await work({ review: async () => result })).toMatchObject({ said: [{ verb: "result", result }], code: null })
 })
 
+// R-QUEUE-12
 test.each([
   ["engine_crashed", true],
   ["model_rate_limited", true],
@@ -87,12 +88,13 @@ test("shows nothing of a fault nobody foresaw, nor a secret in the words of one 
   expect(JSON.stringify([unforeseen.said, known.said])).not.toContain(secret)
 })
 
-// F20
+// F20, R-PROTO-4
 test.each(["cancel", "superseded"] as const)("%s ends the review and gives the job back at once, with what it used", async (action) => {
   const ended = await work({ review: endless, beat: async () => ({ action }) })
   expect(ended).toMatchObject({ said: [{ verb: "release", last: { usage: used } }], code: null })
 })
 
+// R-PROTO-1
 test("a lost lease ends the review, and the server hears no more of it", async () => {
   const ended = await work({ review: endless, beat: () => Promise.reject(new GalleyError("lease_lost", "given away")) })
   expect(ended).toEqual({ said: [], code: null, log: ["lease lost; the work was dropped"] })
@@ -124,7 +126,7 @@ test("the time limit does not take a finished result away", async () => {
   expect(ended).toMatchObject({ said: [], code: null, log: ["result handed over"] })
 })
 
-// F44
+// F44, R-PROTO-2, R-QUEUE-12
 test("a runner that stops gives its job back with what it used", async () => {
   const stop = new AbortController()
   const review: Review = (lease, progress, signal) => {

@@ -35,6 +35,7 @@ function refusedNames(environment: Record<string, string | undefined>): string[]
   return []
 }
 
+// R-CONF-1
 test("names every missing variable at once, the private key among them", () => {
   expect(refusedNames({}).toSorted()).toEqual([
     "DATABASE_URL",
@@ -50,6 +51,7 @@ test("names every missing variable at once, the private key among them", () => {
   ])
 })
 
+// R-CONF-1
 test("names every wrong variable and never shows a value", () => {
   const wrong = {
     DATABASE_URL: "mysql://leaked-1",
@@ -76,6 +78,7 @@ test("takes an empty variable for a missing one", () => {
   expect(refusedNames({ ...complete, MODEL: "" })).toEqual(["MODEL"])
 })
 
+// R-BOUND-9
 test.each([
   ["reached from elsewhere", { GALLEY_PUBLIC_URL: "https://galley.example" }],
   ["listening on every address", { GALLEY_PUBLIC_URL: "http://127.0.0.1:8080", GALLEY_LISTEN_HOST: "0.0.0.0" }],
@@ -83,6 +86,7 @@ test.each([
   expect(refusedNames({ ...complete, ...addresses, GALLEY_DEMO_LOGIN: "1" })).toEqual(["GALLEY_DEMO_LOGIN"])
 })
 
+// R-BOUND-9
 test("allows the demo login on a server of this machine alone", () => {
   const config = readServerConfig({ ...complete, GALLEY_PUBLIC_URL: "http://localhost:8080", GALLEY_DEMO_LOGIN: "1" })
   expect(config).toMatchObject({ demoLogin: true, listen: { host: "127.0.0.1" } })

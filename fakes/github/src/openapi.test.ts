@@ -1,3 +1,5 @@
+// R-FAKE-1
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type FakeGitHub, startFakeGitHub } from "./fake-github.ts"
 import { openApiJudge } from "./testing/openapi-judge.ts"

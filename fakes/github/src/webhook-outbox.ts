@@ -24,6 +24,9 @@ export type Carrier = (
   way: Readonly<{ send(): Promise<Delivery | null>; lose(): Promise<Delivery | null> }>,
 ) => Promise<Delivery | null>
 
+/** `redelivery`: GitHub was asked to send it again. `lost`: it never arrives, and is kept as failed. */
+type Attempt = Readonly<{ redelivery?: boolean; lost?: boolean }>
+
 const sendAtOnce: Carrier = (_event, way) => way.send()
 
 export type WebhookOutbox = Readonly<{
@@ -47,7 +50,11 @@ export function createWebhookOutbox(state: State, now: () => number, signal: Abo
     return rule
   }
 
-  const attempt = async (outgoing: OutgoingEvent, guid: string, redelivery: boolean, lost = false): Promise<Delivery | null> => {
+  const attempt = async (
+    outgoing: OutgoingEvent,
+    guid: string,
+    { redelivery = false, lost = false }: Attempt = {},
+  ): Promise<Delivery | null> => {
     const target = state.webhook.url
     if (!target) return null
     const drop = takeDrop(outgoing.event)
@@ -79,9 +86,9 @@ export function createWebhookOutbox(state: State, now: () => number, signal: Abo
   return {
     send(outgoing) {
       const guid = randomUUID()
-      return carry(outgoing, { send: () => attempt(outgoing, guid, false), lose: () => attempt(outgoing, guid, false, true) })
+      return carry(outgoing, { send: () => attempt(outgoing, guid), lose: () => attempt(outgoing, guid, { lost: true }) })
     },
-    redeliver: (delivery) => attempt({ ...delivery, payload: delivery.request.payload }, delivery.guid, true),
+    redeliver: (delivery) => attempt({ ...delivery, payload: delivery.request.payload }, delivery.guid, { redelivery: true }),
     drop: (rule) => void drops.push({ ...rule }),
     later(work) {
       const running = work().finally(() => background.delete(running))

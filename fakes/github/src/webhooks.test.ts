@@ -154,6 +154,7 @@ const shapes: Readonly<Record<string, () => Promise<unknown>>> = {
   "pr.opened.org": () => open(),
 }
 
+// R-FAKE-1
 test.each(Object.entries(shapes))("%s has every field of the recorded payload, with its type", async (file, act) => {
   await register(["pr.opened.org", "repository.renamed"].includes(file) ? "Organization" : "User")
   await act()

@@ -1,3 +1,5 @@
+// R-FAKE-2
+
 import { isUtf8 } from "node:buffer"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { type FakeModel, startFakeModel } from "./fake-model.ts"

@@ -11,6 +11,7 @@ describe("paths", () => {
     (path) => expect(judgePath(FILE, path, limits)).toBeNull(),
   )
 
+  // R-CHECKOUT-6
   test.each(["AGENTS.md", "src/AGENTS.md", "CONTEXT.md", "CLAUDE.md", "CONTRIBUTING.md", ".cursorrules", ".mcp.json"])(
     "keeps the rules file %s as readable evidence",
     (path) => expect(judgePath(FILE, path, limits)).toBeNull(),
@@ -36,6 +37,7 @@ describe("paths", () => {
     ".git::$INDEX_ALLOCATION/x",
   ])("refuses the unsafe path %j", (path) => expect(judgePath(FILE, path, limits)).toBe("path_unsafe"))
 
+  // R-CHECKOUT-5
   test.each([
     ".opencode/plugin/x.js",
     "deep/er/.OpenCode/x",
@@ -63,6 +65,7 @@ describe("paths", () => {
     expect(judgePath(FILE, long(limits.maxPathBytes + 1), limits)).toBe("path_too_long")
   })
 
+  // R-CHECKOUT-4
   test("tells links, submodules and special files by their mode", () => {
     expect(judgePath("120000", "a", limits)).toBe("symlink")
     expect(judgePath("160000", "a", limits)).toBe("submodule")
@@ -89,6 +92,7 @@ describe("paths", () => {
 })
 
 describe("credential-like names", () => {
+  // R-CHECKOUT-5
   test.each([
     ".env",
     ".env.local",
@@ -166,6 +170,7 @@ describe("contents", () => {
     expect(judge(Buffer.from("hello", "utf16le"))).toBe("binary")
   })
 
+  // R-CHECKOUT-4
   test("refuses text that is not UTF-8", () => {
     expect(judge(Buffer.from("caf\xe9", "latin1"))).toBe("not_utf8")
   })

@@ -25,6 +25,7 @@ beforeEach(async () => {
 afterEach(() => bench.close())
 
 describe("the credential", () => {
+  // R-CHECKOUT-2
   test("reaches the server and stands neither in arguments nor on disk", async () => {
     const request = bench.request("sample.git", base, head, { token: TOKEN })
     bench.server.intercept(() => bench.server.seen.length > 1) // let the fetch begin, then never answer
@@ -43,6 +44,7 @@ describe("the credential", () => {
     await outcome
   })
 
+  // R-CHECKOUT-2, R-CHECKOUT-3
   test("is nowhere in a finished job directory, and no remote is", async () => {
     const request = bench.request("sample.git", base, head, { token: TOKEN })
     await prepareCheckout(request, AbortSignal.timeout(30_000))
@@ -59,6 +61,7 @@ describe("the credential", () => {
 })
 
 describe("git children", () => {
+  // R-CHECKOUT-13
   test("hold no capability, inherit nothing and have limits", async () => {
     const request = bench.request("sample.git", base, head)
     bench.server.intercept(() => true)
@@ -81,6 +84,7 @@ describe("git children", () => {
     await outcome
   })
 
+  // R-CHECKOUT-13
   test("all end when the job is aborted, and nothing is left on disk", async () => {
     const request = bench.request("sample.git", base, head)
     bench.server.intercept(() => true)
@@ -116,11 +120,13 @@ describe("answers of the server", () => {
     expect(bench.server.seen.filter((seen) => seen.url.includes("elsewhere"))).toEqual([])
   })
 
+  // R-CHECKOUT-1
   test("fails for a commit the server does not have", async () => {
     await expect(bench.prepare("sample.git", base, "1".repeat(40))).rejects.toMatchObject({ code: "checkout_ref_unavailable" })
     await expect(bench.prepare("sample.git", "1".repeat(40), head)).rejects.toMatchObject({ code: "checkout_ref_unavailable" })
   })
 
+  // B14
   test("fails for an id that is no commit", async () => {
     const tree = repository.git(["rev-parse", `${head}^{tree}`])
     await expect(bench.prepare("sample.git", base, tree)).rejects.toMatchObject({ code: "checkout_ref_unavailable" })
@@ -143,7 +149,7 @@ describe("answers of the server", () => {
     })
   })
 
-  // F24
+  // F24, R-CHECKOUT-1
   test("still reviews a queued head that was pushed away", async () => {
     repository.publish(base, repository.commit({ a: "3\n" }, [base], { minute: 2 }))
     expect((await bench.prepare("sample.git", base, head)).headSha).toBe(head)
@@ -164,7 +170,7 @@ test("asks the server a bounded number of times, whatever the number of files", 
   expect(bench.server.seen.filter((seen) => seen.method === "POST").length).toBeLessThanOrEqual(4)
 })
 
-// F25
+// F25, R-CHECKOUT-8
 test("stops a download over the disk quota and leaves nothing", async () => {
   const blobs = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`${index}.txt`, randomBytes(150_000).toString("base64")]))
   const large = repository.commit(blobs, [base], { minute: 1 })

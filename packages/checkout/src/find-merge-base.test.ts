@@ -1,3 +1,5 @@
+// R-CHECKOUT-9
+
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import type { TestRepository } from "./testing/repository.ts"
 import { openWorkbench, type Workbench } from "./testing/workbench.ts"

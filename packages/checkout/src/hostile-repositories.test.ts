@@ -93,6 +93,7 @@ describe("hostile", () => {
     checkout = await prepare("ODD02", built.ODD02.oldHead ?? null)
   })
 
+  // R-CHECKOUT-5
   test("omits discovery inputs, credentials, the submodule and the pointer, and nothing else", () => {
     const counts = Object.groupBy(checkout.omitted.omissions, (omission) => omission.reason)
     const sizes = Object.fromEntries(Object.entries(counts).map(([reason, list]) => [reason, list.length]))
@@ -101,6 +102,7 @@ describe("hostile", () => {
     expect(checkout.omitted.total).toBe(48)
   })
 
+  // R-CHECKOUT-5
   test("lets no byte of discovery inputs and credentials into the export", () => {
     const exported = [...filesBelow(checkout.treePath)]
     expect(exported.filter(([, text]) => /SENTINEL-(?:1\d|2[0-5]|50)\b/.test(text)).map(([path]) => path)).toEqual([])
@@ -113,11 +115,13 @@ describe("hostile", () => {
     expect(checkout.changedFiles.find((file) => file.path === "opencode.json")).toMatchObject({ omitted: null, additions: 1 })
   })
 
+  // R-CHECKOUT-6
   test("keeps rules files and the shared environment example readable", () => {
     const paths = ["AGENTS.md", "src/AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md", ".env.example", "api/.env.example", ".gitattributes"]
     expect(paths.filter((path) => !checkout.lineCounts.has(path))).toEqual([])
   })
 
+  // R-CHECKOUT-10
   test("changes no byte by the attributes of the pull request", () => {
     expect(filesBelow(checkout.treePath).get("src/app.ts")).toBe("export const add = (a: number, b: number) => a + b;\n")
   })
@@ -127,17 +131,19 @@ describe("hostile", () => {
     expect(await Promise.all([".env", "opencode.json", "x", "model.bin", "../outside", "none"].map(read))).toEqual(Array(6).fill(null))
   })
 
+  // R-CHECKOUT-1, R-CHECKOUT-12
   test("compares with an earlier head that is on no branch any more", () => {
     const previousHeadSha = built.ODD02.oldHead
     expect(checkout.comparison).toEqual({ kind: "exact", previousHeadSha, changedPaths: new Set(["old.ts"]) })
   })
 
+  // R-CHECKOUT-10
   test("springs no trap", () => {
     expect(readdirSync(marks)).toEqual([])
   })
 })
 
-// ODD04
+// ODD04, R-CHECKOUT-9
 test("fails for two histories without a common commit", async () => {
   await expect(prepare("ODD04")).rejects.toMatchObject({ code: "merge_base_missing" })
 })

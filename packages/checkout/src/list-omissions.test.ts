@@ -1,3 +1,5 @@
+// R-CHECKOUT-7
+
 import { expect, test } from "vitest"
 import type { ChangedFile } from "./checkout.ts"
 import { listOmissions } from "./list-omissions.ts"

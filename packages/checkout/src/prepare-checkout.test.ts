@@ -60,7 +60,7 @@ describe("changes", () => {
     expect(checkout.changedFiles).toMatchObject([{ path: "a.ts", status: "removed", deletions: 2, changedLines: [], omitted: null }])
   })
 
-  // P08, P23
+  // P08, P23, R-CHECKOUT-10
   test("keeps CRLF byte for byte under the attributes of the pull request", async () => {
     const attributes = "* text eol=lf -diff\n*.ts export-ignore filter=lfs\n"
     const checkout = await review({}, { ".gitattributes": attributes, "a.ts": "one\r\ntwo\r\n" })
@@ -88,7 +88,7 @@ describe("changes", () => {
     ])
   })
 
-  // P21
+  // P21, R-CHECKOUT-9
   test("starts at the merge base when the base branch moved on", async () => {
     const fork = repository.commit({ a: "1\n", b: "1\n" })
     const base = repository.commit({ a: "1\n", b: "2\n" }, [fork], { minute: 1 })
@@ -112,7 +112,7 @@ describe("omissions of the change", () => {
     expect(checkout.diff).toBe("")
   })
 
-  // P06, P07
+  // P06, P07, R-CHECKOUT-7
   test("declares links, submodules and credentials and shows the rest", async () => {
     const after: Files = {
       "ca/link": [LINK, "../ca.crt"],
@@ -220,7 +220,7 @@ describe("text for the engine", () => {
 })
 
 describe("comparison with the last reviewed head", () => {
-  // FP01
+  // FP01, R-CHECKOUT-12
   test("names every path that differs after a force push", async () => {
     const fork = repository.commit({ a: "1\n", b: "1\n", moved: lines(9) })
     const previousHeadSha = repository.commit({ a: "2\n", b: "1\n", moved: lines(9) }, [fork], { minute: 1 })
@@ -231,6 +231,7 @@ describe("comparison with the last reviewed head", () => {
     expect(checkout.comparison).toEqual({ kind: "exact", previousHeadSha, changedPaths: new Set(["b", "moved", "to"]) })
   })
 
+  // R-CHECKOUT-12
   test("says when the earlier head can no longer be had", async () => {
     const previousHeadSha = "1".repeat(40)
     const checkout = await review({ a: "1\n" }, { a: "2\n" }, { previousHeadSha })
@@ -255,7 +256,7 @@ describe("bounds", () => {
     return error
   }
 
-  // P16
+  // P16, R-CHECKOUT-8
   test("counts entries and accepts exactly the limit", async () => {
     const after = { a: "1\n", "b/c": "2\n", "b/d": "3\n" }
     expect(await failure({}, after, { maxTreeEntries: 2 })).toMatchObject({ code: "checkout_entries_exceeded" })
@@ -267,12 +268,14 @@ describe("bounds", () => {
     expect(await failure({}, after, { maxTreeEntries: 20 })).toMatchObject({ code: "checkout_entries_exceeded" })
   })
 
+  // R-CHECKOUT-8
   test("counts readable content and accepts exactly the limit", async () => {
     const after = { a: text(600), b: text(400), "not-counted.bin": `\0${text(500)}` }
     expect(await failure({}, after, { maxExposedBytes: 999 })).toMatchObject({ code: "checkout_content_exceeded" })
     expect((await review({}, after, { limits: { maxExposedBytes: 1000 } })).lineCounts.size).toBe(2)
   })
 
+  // R-CHECKOUT-8
   test("fails over the size of the diff and accepts exactly the limit", async () => {
     const after = { a: text(4 * KIB), "big.bin": `\0${text(100 * KIB)}` }
     const { diff } = await review({}, after)
@@ -285,6 +288,7 @@ describe("bounds", () => {
     expect(await failure({}, after, undefined)).toMatchObject({ code: "input_too_large" })
   })
 
+  // R-CHECKOUT-7
   test("says how many omissions a cut list had", async () => {
     const after = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`${index}.bin`, "\0"]))
     const { omitted } = await review({}, after, { limits: { maxOmissions: 3 } })

@@ -11,6 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => removeCheckout(root))
 
+// R-CHECKOUT-4
 test("leaves files 0444 below directories 0555, the ones in between included", () => {
   const tree = join(root, "tree")
   const writer = createExportWriter(tree)

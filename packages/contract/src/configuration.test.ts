@@ -12,6 +12,7 @@ test("reads values, fills defaults and takes an empty variable as unset", () => 
   })
 })
 
+// R-CONF-1
 test("names every missing and wrong variable at once and never a value", () => {
   const read = () => parseConfiguration(Example, { URL: "ftp://secret-host", SLOTS: "many" })
   expect(read).toThrow(expect.objectContaining({ code: "config_invalid" }))
@@ -26,10 +27,12 @@ test.each(["http://user:pass@127.0.0.1", "http://127.0.0.1/?a=1", "http://127.0.
   },
 )
 
+// R-BOUND-9
 test.each(["http://127.0.0.1:41000/v1", "http://localhost", "http://[::1]:80", "http://127.9.9.9"])("takes %j as loopback", (address) => {
   expect(isLoopback(address)).toBe(true)
 })
 
+// R-BOUND-9
 test.each(["http://127.0.0.1.example", "http://example", "http://10.0.0.1", "http://0.0.0.0"])(
   "does not take %j as loopback",
   (address) => {

@@ -93,6 +93,7 @@ function schemaOf(type: z.ZodType | null, io: "input" | "output"): JsonSchema {
 const json = (schema: JsonSchema) => ({ "application/json": { schema } })
 
 function operationOf(id: string, verb: RunnerVerb): JsonSchema {
+  const clock = { name: "Date", in: "header", required: false, schema: { type: "string" } }
   const leaseParameters = [
     { name: "leaseId", in: "path", required: true, schema: { type: "string", format: "uuid" } },
     { name: LEASE_TOKEN_HEADER, in: "header", required: true, schema: { type: "string", minLength: 32 } },
@@ -104,7 +105,7 @@ function operationOf(id: string, verb: RunnerVerb): JsonSchema {
   return {
     operationId: id,
     summary: verb.summary,
-    ...(verb.onLease ? { parameters: leaseParameters } : {}),
+    parameters: verb.onLease ? leaseParameters : [clock],
     requestBody: { required: true, content: json(schemaOf(verb.request, "input")) },
     responses: {
       "200": { description: "done", content: json(schemaOf(verb.answer, "output")) },

@@ -24,6 +24,7 @@ describe("gatewayFailure", () => {
     expect(code("diff", { shimFailures: ["GET /x -> 500"], finishReasons: ["stop"] })).toBe("github_shim_refused")
   })
 
+  // R-GATE-8
   test.each(["length", "content_filter", "", "unknown"])("fails for an answer that ended with %o, wherever it stands", (reason) => {
     expect(code("dynamic", { finishReasons: ["tool_calls", reason, "tool_calls"] })).toBe("model_answer_cut")
     expect(code("diff", { finishReasons: [reason] })).toBe("model_answer_cut")

@@ -16,6 +16,7 @@ test("Dynamic Review reads whatever has a hunk", () => {
   expect(paths("dynamic")).toEqual(["src/a.ts", "package-lock.json"])
 })
 
+// R-CHECKOUT-11
 test("nothing is readable when every changed file is omitted, or none changed", () => {
   for (const kind of ["diff", "dynamic"] as const) {
     expect(readableFiles(kind, [])).toEqual([])

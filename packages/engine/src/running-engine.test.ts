@@ -24,6 +24,7 @@ describe("startEngine", () => {
     expect(port).toBe("41")
   })
 
+  // R-ENG-9
   test("tells an engine that is not ready in time", async () => {
     const engine = engineRunning("echo almost; read line")
     await expect(engine.waitForOutput(/ready/, 50, never)).rejects.toMatchObject({ code: "engine_start_timeout" })
@@ -34,12 +35,14 @@ describe("startEngine", () => {
     await expect(engineRunning("exit 1").waitForOutput(/ready/, 10_000, never)).rejects.toMatchObject({ code: "engine_start_failed" })
   })
 
+  // R-ENG-9
   test("stops waiting with the reason of the signal", async () => {
     const engine = engineRunning("read line")
     await expect(engine.waitForOutput(/ready/, 10_000, AbortSignal.abort("reason"))).rejects.toBe("reason")
     await engine.stop()
   })
 
+  // R-ENG-9
   test("aborts its own signal with a code when the engine ends by itself", async () => {
     const engine = engineRunning("exit 5")
     await expect(engine.exited).resolves.toEqual({ code: 5, signal: null })
@@ -60,6 +63,7 @@ describe("startEngine", () => {
 })
 
 describe("supervise", () => {
+  // R-ENG-9
   test("leaves no process behind, also none that left the engine's group", async () => {
     const engine = engineRunning("setsid sleep 300 & echo pid $!; read line")
     const pid = await engine.supervise(GIB, never, async (signal) => Number((await engine.waitForOutput(/pid (\d+)/, 10_000, signal))[1]))
@@ -68,6 +72,7 @@ describe("supervise", () => {
     await expect(engine.exited).resolves.toMatchObject({ signal: "SIGKILL" })
   })
 
+  // R-ENG-9
   test("aborts when the engine uses more memory than its limit", async () => {
     const engine = engineRunning("read line")
     const run = engine.supervise(1, never, (signal) => orAborted(new Promise<never>(() => undefined), signal))

@@ -28,6 +28,7 @@ describe("PR-Agent's own comments", () => {
     ["empty.md", 0],
   ] as const
 
+  // R-FIND-5
   test.each(fixtures)("%s is read whole and comes back without loss", (name, count) => {
     const body = fixture(name)
     const state = parseComment(body)?.state
@@ -36,6 +37,7 @@ describe("PR-Agent's own comments", () => {
     expect(parseComment(comment(stateBlock(state ?? stateOf())))?.state).toEqual(state)
   })
 
+  // R-FIND-6
   test("the block of the output record equals the block of the comment", () => {
     const { markdown } = JSON.parse(fixture("first-run.record.jsonl"))
     expect(isGalleyComment(markdown)).toBe(false)
@@ -63,6 +65,7 @@ describe("parseComment", () => {
     expect(parseComment(comment(stateBlock(stateOf(stockRecord()))).replaceAll("\n", "\r\n"))?.state.findings).toHaveLength(1)
   })
 
+  // R-FIND-7
   test.each([
     ["an unknown version", block('{"schema_version":2,"findings":[]}', "v2")],
     ["an unknown version within the state", block('{"schema_version":2,"findings":[]}')],
@@ -98,6 +101,7 @@ describe("parseComment", () => {
     expect(parseComment(comment(stateBlock(state)))?.state).toEqual(state)
   })
 
+  // R-FIND-5
   test("keeps unknown keys at every level", () => {
     const state = {
       schema_version: 1,

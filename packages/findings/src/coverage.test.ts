@@ -27,6 +27,7 @@ describe("computeCoverage", () => {
     expect(computeCoverage(checkout(), { ...report, complete: false }).status).toBe("partial")
   })
 
+  // R-ENG-7
   test("gives every unexamined changed path a reason: the policy's, the engine's, or our own", () => {
     const changedFiles = [file("key.pem", { patch: null, omitted: "credential_like" }), file("big.ts"), file("yarn.lock"), file("a.ts")]
     const omitted = { omissions: [{ path: "key.pem", reason: "credential_like" as const, changed: true }], total: 1 }

@@ -1,3 +1,5 @@
+// R-COMMENT-2
+
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { blockMarkdown, inlineMarkdown, preformatted } from "./escape-markdown.ts"

@@ -6,10 +6,12 @@ import { earlierState, exampleFinding, fixture, idOf, stockRecord } from "./test
 const nobody: ReadonlySet<string> = new Set()
 
 describe("fingerprint", () => {
+  // R-FIND-6
   test("equals PR-Agent's published vector", () => {
     expect(fingerprint("src/a.py", "**Possible Issue**\n\nThe lock is   never released --> ever.")).toBe("46e1356d6364")
   })
 
+  // R-FIND-6
   test.each(["first-run.md", "second-run.md", "odd-text.md", "marker-literal.md"])("equals every id PR-Agent wrote in %s", (name) => {
     const records = parseComment(fixture(name))?.state.findings ?? []
     expect(records.length).toBeGreaterThan(0)
@@ -65,10 +67,12 @@ describe("matchPrior", () => {
     expect(match({ startLine: 18, endLine: 19, evidence: [] })).not.toBeNull()
   })
 
+  // R-FIND-4
   test("recognises a reworded finding by its evidence", () => {
     expect(match({ title: "Deadlock", body: "Other words.", evidence: ["const  held = LOCK()"] })).not.toBeNull()
   })
 
+  // R-FIND-4
   test("takes a reworded finding for new without evidence, with other evidence, or with a quote that says nothing", () => {
     expect(match({ body: "Other words.", evidence: [] })).toBeNull()
     expect(match({ body: "Other words.", evidence: ["release(held)"] })).toBeNull()

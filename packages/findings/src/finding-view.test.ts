@@ -17,6 +17,7 @@ describe("findingView", () => {
     })
   })
 
+  // R-FIND-9
   test("invents nothing for a record of stock PR-Agent", () => {
     expect(Finding.parse(findingView(stockRecord()))).toEqual({
       id: "5d19930a0b40",

@@ -30,6 +30,7 @@ const run = fc.record({
 const sha = (index: number) => index.toString(16).padStart(40, "0")
 
 describe("any sequence of reviews of both kinds", () => {
+  // R-FIND-2
   test("loses no record, resolves only what its kind may, and comes back from the rendered comment as it was", () => {
     fc.assert(
       fc.property(fc.array(run, { minLength: 1, maxLength: 6 }), (runs) => {
@@ -75,6 +76,7 @@ describe("any sequence of reviews of both kinds", () => {
     )
   }, 30_000)
 
+  // R-FIND-5
   test("Diff, Dynamic, Diff: every record keeps its id, text, priority and evidence", () => {
     const dynamicFinding = exampleFinding({ title: "From Dynamic", path: "src/b.ts", evidence: ["release(held)"] })
     const diffFinding = exampleFinding({ title: "From Diff", priority: null, confidence: null, evidence: [] })

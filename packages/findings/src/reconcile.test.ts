@@ -150,6 +150,7 @@ describe("Dynamic Review resolves", () => {
   const named = (over: ExampleRun = {}) =>
     runReconcile({ prior: earlierState("dynamic", [known]), resolvedIds: [id], head: nextHead(["src/a.ts"]), ...over })
 
+  // R-FIND-3
   test("a finding it names, at a path it examined and which changed", () => {
     const result = named()
     expect(result.resolvedCount).toBe(1)
@@ -175,6 +176,7 @@ describe("Dynamic Review resolves", () => {
     expect(stateOfFirst(named({ prior: earlierState("diff", [known]) }))).toBe("RESOLVED")
   })
 
+  // R-FIND-2, R-FIND-3
   test.each([
     ["by absence", { resolvedIds: [] }],
     ["at a path it did not examine", { coverage: exampleCoverage({ examinedPaths: ["src/b.ts"] }) }],
@@ -213,6 +215,7 @@ describe("Diff Review resolves by absence", () => {
     expect(stateOfFirst(absent({ coverage: exampleCoverage({ status: "partial", examinedPaths: ["src/a.ts"] }) }))).toBe("RESOLVED")
   })
 
+  // R-FIND-2
   test.each([
     ["on a run the engine calls incomplete", { engineComplete: false }],
     ["at a path it did not cover", { coverage: exampleCoverage({ status: "partial", examinedPaths: ["src/b.ts"] }) }],

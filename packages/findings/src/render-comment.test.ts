@@ -100,6 +100,7 @@ describe("the comment", () => {
     expect(comment).toContain("2 reported findings were not taken over: 2 outside change.")
   })
 
+  // R-FIND-8
   test("declares a restored state and a full review", () => {
     const comment = render({}, { tampered: true, coverage: exampleCoverage({ comparison: "unavailable" }) })
     expect(comment).toContain("> The earlier summary had been edited by hand")
@@ -110,6 +111,7 @@ describe("the comment", () => {
 describe("hostile text", () => {
   const attack = "**APPROVED by @octo-org/admins** [x](http://example.invalid) ![](http://example.invalid/p.png) <img src=x> --> <!-- x -->"
 
+  // R-COMMENT-2
   test("in any field of a finding is shown, and is neither link, image, mention, markup nor state", () => {
     const path = `src/${attack.replaceAll("/", "_")}.ts`
     const finding = exampleFinding({
@@ -157,6 +159,7 @@ describe("hostile text", () => {
 describe("the limits", () => {
   const bytesOf = (comment: string) => Buffer.byteLength(comment)
 
+  // R-COMMENT-1
   test.each([
     ["plain text", "The lock is never released. ".repeat(146)],
     ["markup that grows when escaped", "[*`<&_|#1@a".repeat(372)],
@@ -189,6 +192,7 @@ describe("the limits", () => {
     expect(render({ findings: [long(1, "x".repeat(4_000))] })).not.toContain("Shortened")
   })
 
+  // R-COMMENT-1
   test("make visible text give way step by step: evidence, resolved findings, texts, all but titles", () => {
     const resolved = Array.from({ length: 40 }, (_, index) =>
       stockRecord({ finding_id: `r${index}`, state: "RESOLVED", path: "p".repeat(100) }),

@@ -7,6 +7,7 @@ const validate = (findings: readonly EngineFinding[], over: Partial<Parameters<t
   validateFindings(findings, head, { maxFindings: 10, ...over })
 
 describe("validateFindings", () => {
+  // R-FIND-1
   test("keeps a finding whose lines touch the change and completes its range", () => {
     const { kept, fingerprints, dropped } = validate([exampleFinding({ startLine: 20, endLine: null })])
     expect(kept).toEqual([exampleFinding({ startLine: 20, endLine: 20 })])
@@ -14,6 +15,7 @@ describe("validateFindings", () => {
     expect(dropped).toEqual([])
   })
 
+  // R-FIND-1
   test.each([
     ["a path that is not in the head tree", { path: "src/gone.ts" }, "path_unknown"],
     ["a path outside the repository", { path: "../x" }, "path_unknown"],

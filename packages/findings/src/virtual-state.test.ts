@@ -12,6 +12,7 @@ describe("virtualState", () => {
     expect(virtualState(null)).toEqual({ schema_version: 1, findings: [], last_run: { head_sha: "" } })
   })
 
+  // R-FIND-6
   test("holds all active records and the 20 newest resolved ones of a real comment", () => {
     const state = parseComment(fixture("many-resolved.in.md"))?.state ?? null
     const ids = virtualState(state).findings.map((record) => record.finding_id)

@@ -6,6 +6,7 @@ import { completion } from "./testing/scripted-model.ts"
 const fine = completion({ content: "fine" })
 
 describe("the budget of a job", () => {
+  // R-GATE-3
   test("ends after the last call, before the model", async () => {
     const { gateway, model } = await openGateway([fine], { limits: { maxModelCalls: 2 } })
     const statuses = [await callModel(gateway), await callModel(gateway), await callModel(gateway)].map(({ status }) => status)
@@ -15,6 +16,7 @@ describe("the budget of a job", () => {
     expect(gateway.usage().modelCalls).toBe(2)
   })
 
+  // R-QUEUE-12
   test("goes on from earlier attempts, whose usage is not reported again", async () => {
     const { gateway, model } = await openGateway([fine], {
       limits: { maxModelCalls: 30 },
@@ -72,6 +74,7 @@ describe("the budget of a job", () => {
     await Promise.all(calls)
   })
 
+  // R-GATE-3
   test("refuses a request that does not fit the context window", async () => {
     const { gateway, model } = await openGateway([fine], { model: { contextTokens: 1_000 } })
     await callModel(gateway, { ...hello, messages: [{ role: "user", content: "word ".repeat(1_000) }] })
@@ -89,6 +92,7 @@ describe("the budget of a job", () => {
 })
 
 describe("a request that tries to steer the provider", () => {
+  // R-KIND-4, R-GATE-2
   test.each([
     ["another model", { model: "vendor/other" }],
     ["no model", { model: undefined }],

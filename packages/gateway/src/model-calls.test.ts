@@ -25,6 +25,7 @@ describe("a model call", () => {
     expect(gateway.finishReasons()).toEqual(["stop"])
   })
 
+  // R-GATE-2
   test("passes on no header of the engine", async () => {
     const { gateway, model } = await openGateway([completion({ content: "fine" })])
     await callModel(gateway, hello, { "x-provider-route": "elsewhere", "user-agent": "engine", cookie: "a=b" })
@@ -59,6 +60,7 @@ describe("a model call", () => {
     ])
   })
 
+  // R-GATE-10
   test("carries no secret to the provider, whatever message it stands in", async () => {
     const { gateway, model } = await openGateway([toolCalls(["read", { filePath: "a" }])], {
       knownSecrets: ["github-read-token-1"],
@@ -93,6 +95,7 @@ describe("recorded streams", () => {
     "[DONE]",
   ]
 
+  // R-GATE-12
   test.each([
     ["deepseek-text", "length", 13, 400],
     ["deepseek-reasoning", "stop", 18, 219],
@@ -125,7 +128,7 @@ describe("recorded streams", () => {
 describe("what the provider does wrong", () => {
   const text = JSON.stringify({ choices: [{ index: 0, delta: { content: "hi" }, finish_reason: "stop" }] })
 
-  // F29, F30, F31
+  // F29, F30, F31, R-GATE-6
   test.each<readonly [what: string, code: GatewayVerdict["code"], step: Parameters<typeof openGateway>[0][number]]>([
     ["401", "model_unauthorized", json({ error: { message: `bad key ${API_KEY}` } }, 401)],
     ["403", "model_unauthorized", json({}, 403)],
@@ -199,6 +202,7 @@ describe("what the provider does wrong", () => {
     expect((await callModel(gateway)).status).toBe(200)
   })
 
+  // R-GATE-7
   test("no address to reach ends the job with model_upstream_error", async () => {
     const { gateway, model } = await openGateway([completion({})])
     await model.close()
@@ -254,6 +258,7 @@ describe("cost", () => {
     expect(priced.gateway.usage().costUsd).toBe((1_000 * 2 + 20 * 8) / 1e6)
   })
 
+  // R-GATE-6
   test("is null, not zero, when a model answered and nobody counted", async () => {
     const { gateway } = await openGateway([completion({ content: "a" }, "stop", null)], { model: { price } })
     await callModel(gateway)

@@ -1,3 +1,5 @@
+// R-GATE-12
+
 import { describe, expect, test } from "vitest"
 import { readAnswer, readUsage } from "./read-answer.ts"
 

@@ -70,6 +70,7 @@ const message: fc.Arbitrary<Message[]> = fc.oneof(
 /** What becomes of a conversation before its next call: it loses its end from a place on, and goes on in another way. */
 const edits = fc.array(fc.tuple(fc.nat({ max: 30 }), fc.array(message, { maxLength: 4 })), { minLength: 1, maxLength: 8 })
 
+// R-GATE-10
 test("prepares every conversation as if it were the first, whatever came before it", () => {
   fc.assert(
     fc.property(edits, (calls) => {

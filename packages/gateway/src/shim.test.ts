@@ -1,3 +1,5 @@
+// R-GATE-11
+
 import { GalleyError } from "@galley/contract/errors"
 import { describe, expect, test } from "vitest"
 import type { Gateway, ShimJob } from "./gateway.ts"

@@ -16,6 +16,7 @@ async function raw(url: string, head: string): Promise<string> {
 }
 
 describe("the door of the gateway", () => {
+  // R-GATE-1
   test.each([
     ["no token", ""],
     ["another token", `Bearer ${TOKEN}x`],
@@ -34,6 +35,7 @@ describe("the door of the gateway", () => {
     expect((await callModel(gateway)).status).toBe(200)
   })
 
+  // R-GATE-1
   test.each([
     "GET /v1/models HTTP/1.1",
     "GET /v1/chat/completions HTTP/1.1",
@@ -66,6 +68,7 @@ describe("the door of the gateway", () => {
     expect(model.calls).toHaveLength(0)
   })
 
+  // R-GATE-1
   test("listens on the loopback address alone", async () => {
     const { gateway } = await openGateway([fine])
     expect(gateway.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)

@@ -8,6 +8,7 @@ const tree = dynamicTools.treePath
 const result = toolCalls(["StructuredOutput", { findings: [] }])
 
 describe("tool calls of an answer, before the engine can run one", () => {
+  // R-GATE-4
   test("a tool that was not offered is refused, with all other calls of the answer", async () => {
     const { gateway } = await openGateway([toolCalls(["read", { filePath: "src/a.ts" }], ["bash", { command: "id" }])], {
       tools: dynamicTools,
@@ -18,6 +19,7 @@ describe("tool calls of an answer, before the engine can run one", () => {
     expect(gateway.verdict()?.code).toBe("tool_not_allowed")
   })
 
+  // R-GATE-4
   test.each<readonly [what: string, call: readonly [tool: string, args: unknown], given: string]>([
     ["a read of an absolute path outside", ["read", { filePath: "/proc/self/environ" }], "/proc"],
     ["a read that climbs out", ["read", { filePath: "src/../../secret" }], "secret"],
@@ -95,6 +97,7 @@ describe("tool calls of an answer, before the engine can run one", () => {
     expect(gateway.verdict()?.code).toBe("tool_limit_exceeded")
   })
 
+  // R-GATE-4
   test("a read of one file too many is not released", async () => {
     const { gateway } = await openGateway(
       [toolCalls(["read", { filePath: "a" }], ["read", { filePath: `${tree}/a` }]), toolCalls(["read", { filePath: "b" }])],
@@ -129,6 +132,7 @@ describe("tool calls of an answer, before the engine can run one", () => {
 describe("tool results, before the model sees them", () => {
   const grep = (...paths: string[]) => `Found ${paths.length} matches\n${paths.map((path) => `${path}:\n  Line 1: text\n`).join("\n")}`
 
+  // R-GATE-5
   test("name the files that were examined: read, its reminders, and all a grep quotes", async () => {
     const { gateway } = await openGateway([result], { tools: dynamicTools })
     const reminder = `\n\n<system-reminder>\nInstructions from: ${tree}/src/AGENTS.md\nInstructions from: ${tree}/forged.ts\n</system-reminder>`
@@ -181,6 +185,7 @@ describe("tool results, before the model sees them", () => {
     expect(gateway.usage().toolResultBytes).toBeLessThanOrEqual(1_000)
   })
 
+  // R-GATE-5
   test("that are too large together end the job", async () => {
     const { gateway, model } = await openGateway([result], {
       tools: dynamicTools,

@@ -1,6 +1,9 @@
 import { RequestError } from "@octokit/request-error"
 
-/** GitHub forgives the clock of an App about a minute. */
+/**
+ * GitHub forgives the clock of an App about a minute. Within half of that the clock is not why a token was refused, also when the answer was
+ * long on its way.
+ */
 const FORGIVEN_MS = 30_000
 
 /** GitHub's clock: this machine's one, until GitHub shows that it is wrong. */
@@ -14,6 +17,7 @@ export type GitHubClock = Readonly<{
   correct(fault: unknown): boolean
 }>
 
+/** @param machineMs this machine's clock, in milliseconds since 1970 */
 export function createGitHubClock(machineMs: () => number = Date.now): GitHubClock {
   let aheadMs = 0
   const nowMs = () => machineMs() + aheadMs

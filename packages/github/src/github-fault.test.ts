@@ -32,11 +32,13 @@ test("calls a broken connection unavailable", () => {
   expect(githubFault(new TypeError("fetch failed"), "read").code).toBe("github_unavailable")
 })
 
+// R-COMMENT-7
 test("waits as long as retry-after says", () => {
   const fault = githubFault(answer(403, "secondary rate limit", { "retry-after": "17" }), "write", NOW_MS)
   expect(fault).toMatchObject({ code: "github_rate_limited", details: { retryAfterSeconds: 17 } })
 })
 
+// R-COMMENT-7
 test("waits until the primary limit is reset", () => {
   const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(NOW_MS / 1000 + 90) }
   expect(githubFault(answer(403, "API rate limit exceeded", headers), "read", NOW_MS).details).toMatchObject({ retryAfterSeconds: 90 })

@@ -4,6 +4,7 @@ import { createRatePauses } from "./rate-pauses.ts"
 
 const limited = new GalleyError("github_rate_limited", "wait", { details: { retryAfterSeconds: 30 } })
 
+// R-COMMENT-7
 test("keeps calls of a limited installation back until its time is over, and no other installation's", () => {
   let now = 0
   const pauses = createRatePauses(() => now)

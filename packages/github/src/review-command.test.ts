@@ -1,3 +1,5 @@
+// R-INTAKE-7, B12
+
 import { expect, test } from "vitest"
 import { isReviewCommand } from "./review-command.ts"
 

@@ -37,6 +37,7 @@ const refused: Record<string, string | undefined> = {
   "a digest with a line after it": `${sign("{}")}\n`,
 }
 
+// R-INTAKE-1, B1, B2
 test.each(Object.entries(refused))("refuses %s", (_, header) => {
   expect(verifySignature(bytes("{}"), header, [secret])).toBe(false)
 })

@@ -11,6 +11,7 @@ test("knows every recorded payload", () => {
   expect(index.map((entry) => entry.file).sort()).toEqual(files.sort())
 })
 
+// R-INTAKE-6
 test.each(index)("reads the recorded $file without refusing it", ({ file, event }) => {
   const parsed = parseWebhookEvent(event, payload(file))
   expect(parsed.action).toBe(payload(file).action ?? "")
@@ -70,6 +71,7 @@ test.each([null, [], "text", 7, {}, { action: "opened" }])("refuses the body %j"
   expect(() => parseWebhookEvent("pull_request", body)).toThrow(expect.objectContaining({ code: "webhook_payload_invalid" }))
 })
 
+// R-INTAKE-6
 test("never refuses an event the product does not use", () => {
   expect(parseWebhookEvent("star", { anything: true })).toMatchObject({ type: "other", name: "star" })
 })

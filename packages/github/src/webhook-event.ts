@@ -1,5 +1,5 @@
 import { GalleyError } from "@galley/contract/errors"
-import { StorableText } from "@galley/contract/storable-text"
+import { LAST_STORABLE_MS, StorableText } from "@galley/contract/storable-text"
 import { z } from "zod"
 import { isBot, type PullRequest, PullRequestJson, PullRequestNumber, pullRequestOf, Time } from "./pull-request.ts"
 
@@ -36,15 +36,13 @@ const CommentPayload = z.object({
   comment: z.object({ id: Id, body: z.string(), author_association: z.string(), user: Account.nullable() }),
 })
 
-/** Of the year 9999. */
-const LAST_SECOND = 253_402_300_799
 /** Written as seconds by some versions, as ISO text by others. */
 const InstallationTime = z
   .union([
     z
       .int()
       .positive()
-      .max(LAST_SECOND)
+      .max(LAST_STORABLE_MS / 1_000)
       .transform((seconds) => seconds * 1_000),
     Time,
   ])

@@ -1,3 +1,5 @@
+// R-PROMPT-4
+
 import { expect, test } from "vitest"
 import { chooseDiffFiles, estimateTokens, pathClass } from "./choose-diff-files.ts"
 

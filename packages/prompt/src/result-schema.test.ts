@@ -35,6 +35,7 @@ test("a reported finding is a finding of the neutral form", () => {
 })
 
 describe("a result is refused", () => {
+  // R-ENG-5
   test.each([
     ["that is no object", null],
     ["that is a list", [result()]],

@@ -47,6 +47,7 @@ const shapes: ReadonlyArray<readonly [name: string, text: string, hidden: string
   ["azure-key", `"Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=all;SharedAccessKey=${random(43)}="`, random(43)],
 ]
 
+// R-GATE-10
 test.each(shapes)("hides %s in %j", (name, text, hidden) => {
   for (const line of [text, `+  const a = f("x") // ${text}`, `before\n${text}\nafter`]) {
     const result = redact(line, [])

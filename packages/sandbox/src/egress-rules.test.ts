@@ -10,6 +10,7 @@ test("the egress table is the product's own and named by its first slot user", (
   expect(egressRules(slots).match(/table \w+ \w+/g)).toEqual(Array(3).fill("table inet galley_egress_700"))
 })
 
+// R-BOUND-2
 test("every slot user is sent to a chain that allows its own gateway and answers of its control port only", () => {
   const rules = egressRules(slots)
   expect(rules).toContain("meta skuid 700 goto slot_0")

@@ -43,6 +43,7 @@ test.each(["../up", "a/b", "", ".hidden", "-rf"])("a job id that is no plain nam
   await expect(makeJobDirectory(folder, jobId, slot, "demo")).rejects.toMatchObject({ code: "request_invalid" })
 })
 
+// R-BOUND-6
 test("removing a job deletes a read-only export", async () => {
   const job = await makeJobDirectory(folder, "job", slot, "demo")
   await mkdir(join(job.tree, "folder"), { recursive: true })
@@ -52,6 +53,7 @@ test("removing a job deletes a read-only export", async () => {
   await expect(stat(job.path)).rejects.toMatchObject({ code: "ENOENT" })
 })
 
+// R-BOUND-6
 test("the sweep at the start deletes every leftover and follows no link", async () => {
   const outside = join(folder, "outside")
   const root = join(folder, "jobs")

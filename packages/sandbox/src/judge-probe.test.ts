@@ -23,6 +23,7 @@ test("the slot's user without capabilities passes the identity check", () => {
   expect(judgeIdentity(slot, statusText(engine), [])).toMatchObject({ id: "P1", slot: 0, passed: true })
 })
 
+// R-BOUND-1
 test.each([
   ["another effective user", { Uid: "700\t0\t700\t700" }],
   ["another group", { Gid: "0\t0\t0\t0" }],
@@ -34,6 +35,7 @@ test.each([
   expect(judgeIdentity(slot, statusText({ ...engine, ...change }), [])).toMatchObject({ passed: false })
 })
 
+// R-BOUND-1
 test("the identity check refuses an inherited descriptor and a status it cannot read", () => {
   expect(judgeIdentity(slot, statusText(engine), [77])).toMatchObject({ passed: false })
   expect(judgeIdentity(slot, "", [])).toMatchObject({ passed: false })

@@ -22,6 +22,7 @@ test("start-up files and functions named in an engine's environment are not read
   expect(stdout).toBe("fine\n")
 })
 
+// R-BOUND-1
 test("an engine process leads its own group, cannot gain privileges and dumps no core", async () => {
   const child = start({ argv: ["/bin/bash", "-c", "grep NoNewPrivs /proc/self/status; ulimit -c; ulimit -n; umask; ps -o pgid= -p $$"] })
   const lines = (await text(child.stdout)).trim().split(/\s+/)

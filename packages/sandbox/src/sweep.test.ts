@@ -8,6 +8,7 @@ import { sweepSlot } from "./sweep.ts"
 
 const [slot] = makeSlots(1) as [ReturnType<typeof makeSlots>[number]]
 
+// R-BOUND-6
 test("a demo sweep ends the engine and children that left its group, and nothing else", async () => {
   const bystander = await started("sleep 300")
   const engine = await started("setsid sleep 300 & sleep 300 & wait", 3)
@@ -35,6 +36,7 @@ test("the memory watch reports the peak when it is ended", async () => {
   await sweepSlot(slot, "demo", [engine])
 })
 
+// R-BOUND-7
 test("the memory watch ends with an error as soon as all processes together are over the bound", async () => {
   const engine = await started("sleep 300 & sleep 300 & wait", 3)
   const watch = watchMemory({

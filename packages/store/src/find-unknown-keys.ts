@@ -1,6 +1,9 @@
 import type { Store } from "./database.ts"
 
-/** Ids of the keys that sealed what is stored and that the key ring lacks. */
+/**
+ * Ids of the keys that sealed what is stored and that the key ring lacks. A host's secrets are sealed together, so the key of its private key
+ * stands for all of them.
+ */
 export async function findUnknownKeys({ sql, keyRing }: Pick<Store, "sql" | "keyRing">): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select private_key_key_id as id from github_hosts union select api_key_key_id from model_providers order by id`

@@ -18,6 +18,7 @@ test("seals the same secret differently each time", () => {
   expect(sealSecret(ring, "key", context).sealed).not.toEqual(sealSecret(ring, "key", context).sealed)
 })
 
+// R-DATA-1
 test("does not open a value for another owner or purpose", () => {
   const ring = { current: key("a") }
   const sealed = sealSecret(ring, "key", context)
@@ -37,7 +38,7 @@ test("does not open a value that was altered in any byte or cut", () => {
   }
 })
 
-// F49
+// F49, R-DATA-1
 test("opens values of both live keys during a rotation, and seals with the new one", () => {
   const [old, fresh] = [key("old"), key("new")]
   const sealed = sealSecret({ current: old }, "key", context)

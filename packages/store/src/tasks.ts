@@ -43,10 +43,10 @@ const queueOptions = {
   deadLetter: deadTaskQueue,
 }
 
-/** Queues of which tasks with the same data that wait are one. One that is under way is no longer one of them: it may have looked too early. */
+/** Queues in which waiting tasks with equal data are one; one under way does not count, for it may have looked too early. */
 const coalescedQueues: ReadonlySet<TaskQueue> = new Set([taskQueues.refreshPullRequest])
-/** Such a queue holds one waiting task for each key. */
-const keyOf = (queue: TaskQueue, data: TaskData) => (coalescedQueues.has(queue) ? { singletonKey: JSON.stringify(data) } : {})
+/** Such a queue holds one waiting task for each key, and one for all tasks without a key: each of them needs its own. */
+const coalescing = (queue: TaskQueue, data: TaskData) => (coalescedQueues.has(queue) ? { singletonKey: JSON.stringify(data) } : {})
 
 const scheduledQueueOptions = { retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 3_600 }
 
@@ -86,14 +86,14 @@ export async function sendTask(
   data: TaskData,
   options: TaskOptions = {},
 ): Promise<void> {
-  await boss.send(queue, data, { ...options, ...keyOf(queue, data), db: within(sql) })
+  await boss.send(queue, data, { ...options, ...coalescing(queue, data), db: within(sql) })
 }
 
 /** Stores several tasks in one statement of the caller's transaction. */
 export async function sendTasks(boss: PgBoss, sql: TransactionSql, queue: TaskQueue, data: readonly TaskData[]): Promise<void> {
   await boss.insert(
     queue,
-    data.map((one) => ({ data: one })),
+    data.map((one) => ({ data: one, ...coalescing(queue, one) })),
     { db: within(sql) },
   )
 }
@@ -109,5 +109,5 @@ function within(sql: TransactionSql) {
 
 /** Stores a task outside any transaction, to run in `delaySeconds` at the earliest: what nothing else has to commit with. */
 export async function queueTask({ boss }: { boss: PgBoss }, queue: TaskQueue, data: TaskData, delaySeconds = 0): Promise<void> {
-  await boss.send(queue, data, { startAfter: delaySeconds, ...keyOf(queue, data) })
+  await boss.send(queue, data, { startAfter: delaySeconds, ...coalescing(queue, data) })
 }

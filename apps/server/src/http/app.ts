@@ -21,9 +21,9 @@ export type AppParts = Readonly<{
 export function createApp({ context, desk, liveRuns, checkReady }: AppParts): Hono {
   const app = new Hono()
   app.onError((error, c) => {
-    const { status, body } = errorAnswer(error)
+    const { status, headers, body } = errorAnswer(error)
     if (status >= 500) context.log.error({ err: error, path: c.req.path }, "request failed")
-    return c.json(body, status)
+    return c.json(body, status, headers)
   })
   app.notFound((c) => c.json({ error: { code: "not_found", message: "there is no such address" } }, 404))
   app.route("/", healthRoutes(checkReady))

@@ -41,15 +41,19 @@ const statusByCode: Partial<Record<GalleyErrorCode, ContentfulStatusCode>> = {
   github_rate_limited: 503,
 }
 
-export type ErrorAnswer = Readonly<{ status: ContentfulStatusCode; body: ErrorBody }>
+/** Of these the rest of the body is not read, so that the connection carries no further request. */
+const endsConnection: ReadonlySet<ContentfulStatusCode> = new Set([408, 413])
+
+export type ErrorAnswer = Readonly<{ status: ContentfulStatusCode; headers: Record<string, string>; body: ErrorBody }>
 
 /** What a failed request is answered. A fault of the server itself shows its code and no word of its message. */
 export function errorAnswer(error: unknown): ErrorAnswer {
   const code = errorCode(error)
   const status = statusByCode[code]
   if (status === undefined || !(error instanceof GalleyError)) {
-    return { status: 500, body: { error: { code, message: "something went wrong" } } }
+    return { status: 500, headers: {}, body: { error: { code, message: "something went wrong" } } }
   }
   const field = error.details.field
-  return { status, body: { error: { code, message: error.message, ...(typeof field === "string" ? { field } : {}) } } }
+  const headers = endsConnection.has(status) ? { connection: "close" } : {}
+  return { status, headers, body: { error: { code, message: error.message, ...(typeof field === "string" ? { field } : {}) } } }
 }

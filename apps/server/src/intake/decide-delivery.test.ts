@@ -47,6 +47,7 @@ function facts(settings: Record<string, unknown> = {}, over: Partial<DeliveryFac
   }
 }
 
+// R-INTAKE-5
 test.each(["opened", "reopened", "ready_for_review", "synchronize"])("queues a pull request that was %s", (action) => {
   expect(decideDelivery(pullRequest(action), facts({ debounceSeconds: 5 }))).toMatchObject({ action: "enqueue", debounceMs: 5_000 })
 })
@@ -74,6 +75,7 @@ test("leaves pull requests of bots alone unless the project wants them", () => {
   expect(decideDelivery(bot, facts({ reviewBotPullRequests: true }))).toMatchObject({ action: "enqueue" })
 })
 
+// R-INTAKE-12
 test("cancels what waits when a pull request is closed or becomes a draft", () => {
   expect(decideDelivery(pullRequest("closed", { state: "closed" }), facts())).toMatchObject({
     action: "cancel",
@@ -85,6 +87,7 @@ test("cancels what waits when a pull request is closed or becomes a draft", () =
   })
 })
 
+// R-INTAKE-5
 test("ignores an inactive project, a stranger and a suspended installation, each with its reason", () => {
   const event = pullRequest("opened")
   expect(decideDelivery(event, facts({ active: false }))).toMatchObject({ reason: "inactive_project" })
@@ -110,6 +113,7 @@ test("takes /review of a member and leaves the head to a task", () => {
   expect(decideDelivery(comment("/Review now"), facts())).toMatchObject({ action: "resolve_command" })
 })
 
+// R-INTAKE-8
 test.each([
   ["another comment", comment("looks good"), "not_a_command"],
   ["a command of an outsider", comment("/review", { author_association: "CONTRIBUTOR" }), "commander_not_allowed"],

@@ -49,6 +49,7 @@ const queued: [string, Case][] = [
     { before: { headSha: OTHER }, pull: { draft: true }, settings: { reviewDrafts: true } },
   ],
 ]
+// R-INTAKE-15
 test.each(queued)("queues a pull request %s", (_, given) => {
   expect(decide(given)).toEqual({ action: "enqueue", debounceMs: 5_000 })
 })

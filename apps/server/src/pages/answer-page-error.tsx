@@ -12,11 +12,11 @@ export function answerPageError(context: ServerContext, thrown: Error, c: PageCo
   // The only such exception here is hono's refusal of a form from another site.
   const error =
     thrown instanceof HTTPException ? new GalleyError("forbidden", "the request came from another site", { cause: thrown }) : thrown
-  const { status, body } = errorAnswer(error)
+  const { status, headers, body } = errorAnswer(error)
   if (status >= 500) context.log.error({ err: thrown, path: c.req.path }, "page request failed")
-  if (wantsJson(c)) return c.json(body, status)
+  if (wantsJson(c)) return c.json(body, status, headers)
   if (body.error.code === "sign_in_required" && c.req.method === "GET") {
     return c.redirect(`/sign-in?next=${encodeURIComponent(c.req.path)}`, 303)
   }
-  return c.html(page(<ErrorPage c={c} code={body.error.code} message={body.error.message} />), status)
+  return c.html(page(<ErrorPage c={c} code={body.error.code} message={body.error.message} />), status, headers)
 }

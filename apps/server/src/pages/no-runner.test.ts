@@ -16,7 +16,7 @@ test("asks nothing before a job is due for a minute", () => {
   expect(noRunnerFor({ ...job, runAfter: new Date("2026-11-30T12:05:00Z") }, [], now)).toBeNull()
 })
 
-// F16
+// F16, R-PAGE-6
 test("names the kind that no runner offers", () => {
   expect(noRunnerFor(job, [], now)).toBe("No runner offers Dynamic Review.")
   expect(noRunnerFor({ ...job, kind: "diff" }, [runner()], now)).toBe("No runner offers Diff Review.")

@@ -1,8 +1,8 @@
 import { GalleyError } from "@galley/contract/errors"
 import { MAX_PAGE_REQUEST_BYTES } from "@galley/contract/limits"
 import { Hono } from "hono"
-import { bodyLimit } from "hono/body-limit"
 import { NONCE, secureHeaders } from "hono/secure-headers"
+import { limitBody } from "../http/limit-body.ts"
 import { findUser, findWorkspace } from "./access/require-access.ts"
 import { requireSameOrigin } from "./access/require-same-origin.ts"
 import { answerPageError } from "./answer-page-error.tsx"
@@ -30,10 +30,6 @@ const contentSecurityPolicy = {
   baseUri: ["'none'"],
 }
 
-const tooLarge = () => {
-  throw new GalleyError("request_too_large", `the body is larger than ${MAX_PAGE_REQUEST_BYTES} bytes`)
-}
-
 /** The pages for people, and the same in JSON (`shapes.ts`). */
 export function pageRoutes(parts: PageParts): Hono<PageEnv> {
   const { context } = parts
@@ -45,7 +41,7 @@ export function pageRoutes(parts: PageParts): Hono<PageEnv> {
       c.header("Cache-Control", "no-store")
       await next()
     })
-    app.use(path, bodyLimit({ maxSize: MAX_PAGE_REQUEST_BYTES, onError: tooLarge }))
+    app.use(path, limitBody(MAX_PAGE_REQUEST_BYTES, "request_too_large"))
     app.use(path, requireSameOrigin(context.config.publicUrl), findUser(context))
   }
   app.use("/w/:slug/*", findWorkspace(context))

@@ -15,6 +15,7 @@ const openJob = (state: "waiting" | "running") => ({ id: "j", state, kind: "diff
 const failed = { state: "failed" as const, code: "input_too_large", headSha: "new" }
 const ignored = { outcome: "ignored" as const, reason: "draft" }
 
+// R-PAGE-6
 test("names the nearest reason first", () => {
   const everything = { jobs: [failed], deliveries: [ignored] }
   const inactive = { settings: { active: false }, history: everything }

@@ -2,6 +2,7 @@ import { galleyErrorCodes } from "@galley/contract/errors"
 import { expect, test } from "vitest"
 import { cost, duration, explain, plural, timeAgo } from "./words.ts"
 
+// R-PAGE-6
 test("explains every code in sentences, and shows one of another version as it is", () => {
   expect(explain("draft")).toMatch(/^The pull request is a draft/)
   expect(explain("code_of_tomorrow")).toBe("code_of_tomorrow")

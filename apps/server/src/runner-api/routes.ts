@@ -7,9 +7,9 @@ import { heartbeat } from "@galley/store/queue/heartbeat"
 import type { LeaseProof } from "@galley/store/queue/lease-token"
 import { releaseJob } from "@galley/store/queue/release-job"
 import { touchRunner } from "@galley/store/runners/touch-runner"
-import { type Context, Hono } from "hono"
-import { bodyLimit } from "hono/body-limit"
+import { Hono } from "hono"
 import type { ServerContext } from "../context.ts"
+import { limitBody } from "../http/limit-body.ts"
 import { requireLeaseProof, requireRunner } from "./authenticate.ts"
 import { checkFence, checkResult } from "./check-result.ts"
 import { checkRunnerVersion, isRunnerTooOld } from "./check-runner-version.ts"
@@ -21,18 +21,12 @@ import { provenNow } from "./proven-now.ts"
 import { readMessage } from "./read-message.ts"
 import { shiftProofs } from "./shift-proofs.ts"
 
-const tooLarge = (c: Context) => {
-  // Nobody reads the rest of the body, so the connection carries no further request.
-  c.header("connection", "close")
-  throw new GalleyError("result_too_large", `the body is larger than ${MAX_RESULT_BYTES} bytes`)
-}
-
 /** Runner protocol v1; `@galley/contract/protocol` describes it. */
 export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
   const { store, log } = context
   const completeJob = openCompletion(store)
   const app = new Hono().basePath(RUNNER_PROTOCOL_PATH)
-  app.use(bodyLimit({ maxSize: MAX_RESULT_BYTES, onError: tooLarge }))
+  app.use(limitBody(MAX_RESULT_BYTES, "result_too_large"))
 
   /** The whole lease; null when it ended before its runner heard of it: GitHub was in the way, or the runner left. */
   const grant = async (claimed: ClaimedLease, signal: AbortSignal): Promise<Lease | null> => {

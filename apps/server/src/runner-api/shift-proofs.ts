@@ -1,7 +1,5 @@
 import type { Capability } from "@galley/contract/protocol"
-
-/** The end of the year 9999: a later time has another form, which the database does not read. */
-const LAST_MS = 253_402_300_799_000
+import { LAST_STORABLE_MS } from "@galley/contract/storable-text"
 
 /**
  * Moves a runner's proofs from its clock, which may be wrong, to the database's. Pure.
@@ -11,6 +9,6 @@ const LAST_MS = 253_402_300_799_000
 export function shiftProofs(capabilities: readonly Capability[], sentAt: string | undefined, now: Date): Capability[] {
   const sentMs = Date.parse(sentAt ?? "")
   const aheadMs = Number.isNaN(sentMs) ? 0 : sentMs - now.getTime()
-  const moved = (time: string) => new Date(Math.min(Math.max(Date.parse(time) - aheadMs, 0), LAST_MS)).toISOString()
+  const moved = (time: string) => new Date(Math.min(Math.max(Date.parse(time) - aheadMs, 0), LAST_STORABLE_MS)).toISOString()
   return capabilities.map((proof) => ({ ...proof, checkedAt: moved(proof.checkedAt), expiresAt: moved(proof.expiresAt) }))
 }

@@ -1,3 +1,5 @@
+// R-ENG-7
+
 import { describe, expect, test } from "vitest"
 import { changedFile } from "../testing/changed-file.ts"
 import { filteredFiles } from "./filtered-files.ts"

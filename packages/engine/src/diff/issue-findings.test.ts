@@ -25,6 +25,7 @@ const issue = {
 const only = (change: object) => issueFindings([{ ...issue, ...change }], known).findings[0]
 
 describe("issueFindings", () => {
+  // R-FIND-9
   test("reads a real record: trimmed values, PR-Agent's header and its ids", () => {
     const { findings, fingerprints } = issueFindings(issues, state)
     expect(fingerprints).toEqual(["6fee02754b18", "5d19930a0b40"])

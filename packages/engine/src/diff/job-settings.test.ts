@@ -21,6 +21,7 @@ describe("jobSettings", () => {
     expect(settings.github).toMatchObject({ base_url: "http://127.0.0.1:41000", user_token: "job-token" })
   })
 
+  // R-KIND-4
   test("names one model and no retry, fallback or settings file of the repository", () => {
     expect(jobSettings(input).config).toMatchObject({
       model: "openai/review",

@@ -1,3 +1,5 @@
+// R-ENG-6
+
 import { readFileSync } from "node:fs"
 import { errorCode } from "@galley/contract/errors"
 import { describe, expect, test } from "vitest"

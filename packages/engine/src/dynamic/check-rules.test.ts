@@ -1,3 +1,5 @@
+// R-ENG-2
+
 import { errorCode } from "@galley/contract/errors"
 import { describe, expect, test } from "vitest"
 import { checkRules } from "./check-rules.ts"

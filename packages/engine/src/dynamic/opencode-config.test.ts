@@ -12,6 +12,7 @@ const config = openCodeConfig({
 })
 
 describe("openCodeConfig", () => {
+  // R-ENG-2
   test("denies everything first and then allows only reading, repeating itself and the structured result", () => {
     expect(Object.entries(config.permission)).toEqual([
       ["*", "deny"],

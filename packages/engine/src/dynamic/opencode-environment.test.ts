@@ -19,6 +19,7 @@ describe("openCodeEnvironment", () => {
     expect(environment.PATH).toBe("/opt/galley/rg")
   })
 
+  // R-PROMPT-5
   test("gives the engine no text that it would replace by a variable or a file", () => {
     const config = { prompt: "{env:OPENCODE_SERVER_PASSWORD} {file:/etc/hostname} \\{env:HOME} { env: }" }
     const text = openCodeEnvironment(directories, { ripgrepDirectory: "/rg", password: "secret", config }).OPENCODE_CONFIG_CONTENT

@@ -19,6 +19,7 @@ describe("structuredResult", () => {
     expect(structuredResult({ info: { structured: empty } }, treePath).findings).toEqual([])
   })
 
+  // R-ENG-5
   test("never takes a missing result for no findings", () => {
     expect(code({})).toBe("engine_no_output")
     expect(code({ structured: null })).toBe("engine_no_output")
@@ -37,6 +38,7 @@ describe("structuredResult", () => {
     expect(code({ error: { name } })).toBe(wanted)
   })
 
+  // R-ENG-5
   test("refuses a result that breaks its schema, which the engine itself lets through", () => {
     expect(code({ structured: { ...empty, version: "x" } })).toBe("engine_output_invalid")
     expect(code({ structured: { ...empty, extra: 1 } })).toBe("engine_output_invalid")

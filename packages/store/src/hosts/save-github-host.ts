@@ -3,7 +3,7 @@ import type { Query, Store } from "../database.ts"
 import { sealSecret } from "../seal.ts"
 import type { NewGithubHost } from "./github-host.ts"
 
-/** Adds a host, or replaces App and secrets of the host with this name. Seals every secret. Returns its id. */
+/** Adds a host, or replaces App and secrets of the host with this name. Seals every secret, all with the current key. Returns its id. */
 export async function saveGithubHost(store: Pick<Store, "keyRing">, sql: Query, host: NewGithubHost): Promise<string> {
   const [known] = await sql<[{ id: string }?]>`select id from github_hosts where name = ${host.name} for update`
   const id = known?.id ?? uuidv7()
