@@ -23,9 +23,10 @@ import { bundle } from "../../scripts/bundle.ts"
 import { enginePrefixPath } from "../../scripts/setup/setup.ts"
 
 /** Users and ports of these tests alone, away from a runner on the same machine. */
-const slots = makeSlots(2, { uid: 64_950, gatewayPort: 43_000, controlPort: 44_000 })
-const supervisedBase = { uid: 64_953, gatewayPort: 43_010, controlPort: 44_010 }
-const ruleless = makeSlots(1, { uid: 64_956, gatewayPort: 43_020, controlPort: 44_020 })
+// Ports below the range that the kernel takes for outgoing connections, where one could be busy at any time.
+const slots = makeSlots(2, { uid: 64_950, gatewayPort: 25_000, controlPort: 26_000 })
+const supervisedBase = { uid: 64_953, gatewayPort: 25_010, controlPort: 26_010 }
+const ruleless = makeSlots(1, { uid: 64_956, gatewayPort: 25_020, controlPort: 26_020 })
 const [slot, otherSlot] = slots as [Slot, Slot]
 const prefix = enginePrefixPath()
 const python = join(prefix, "pr-agent", "bin", "python")
@@ -232,7 +233,7 @@ test("the job root is a tmpfs of its own with a quota, made anew over a stale on
 })
 
 test("loading the rules again replaces them, and removing them twice is no error", async () => {
-  const own = makeSlots(1, { uid: 64_958, gatewayPort: 43_030, controlPort: 44_030 })
+  const own = makeSlots(1, { uid: 64_958, gatewayPort: 25_030, controlPort: 26_030 })
   await loadEgressRules(own)
   await loadEgressRules(own)
   expect(await egressRulesLoaded(own)).toBe(true)

@@ -1,6 +1,9 @@
 import { once } from "node:events"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { text } from "node:stream/consumers"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { type LaunchRequest, launch } from "./launch.ts"
 import { makeSlots } from "./slot.ts"
 
@@ -20,6 +23,15 @@ test("start-up files and functions named in an engine's environment are not read
   const env = { BASH_ENV: "/dev/stdin", "BASH_FUNC_set%%": "() { echo taken; }" }
   const { stdout } = await run({ argv: ["/bin/echo", "fine"], env })
   expect(stdout).toBe("fine\n")
+})
+
+test("a start-up file in the home directory of an engine is not run with the runner's rights", async () => {
+  const home = mkdtempSync(join(tmpdir(), "galley-launch-"))
+  onTestFinished(() => rmSync(home, { recursive: true }))
+  writeFileSync(join(home, ".bashrc"), "echo taken")
+  const child = start({ argv: ["/bin/cat"], stdin: "pipe", env: { HOME: home, PATH: "/usr/bin:/bin" } })
+  child.stdin?.end("fine\n")
+  expect(await text(child.stdout)).toBe("fine\n")
 })
 
 // R-BOUND-1

@@ -36,7 +36,7 @@ export function launch(request: LaunchRequest): EngineProcess {
   const setpriv = ["--no-new-privs", "--pdeathsig=KILL", ...(boundary === "enforced" ? dropTo(slot) : [])]
   return spawn(
     "/bin/bash",
-    ["-p", "-c", launchScript, "launch", String(wrapper.length), ...wrapper, String(setpriv.length), ...setpriv, ...argv],
+    ["--norc", "-p", "-c", launchScript, "launch", String(wrapper.length), ...wrapper, String(setpriv.length), ...setpriv, ...argv],
     { cwd, env, detached: true, stdio: [stdin, "pipe", "pipe"] },
   ) as EngineProcess
 }
@@ -53,7 +53,8 @@ const dropTo = ({ uid, gid }: Slot): string[] => [
 /**
  * Descriptors that the runner inherited without close-on-exec pass through spawn and setpriv, so they are closed here; only bash can
  * close those above 9. The tools are looked up apart from the engine's PATH, and what bash adds to the environment goes again.
- * `-p` keeps bash from reading start-up files and functions out of the engine's environment.
+ * `-p` keeps bash from reading start-up files and functions out of the engine's environment, and `--norc` from running `$HOME/.bashrc` with the
+ * runner's rights: it takes a pipe of node's for the connection of a remote shell.
  */
 const launchScript = `
 set -eu
