@@ -1,4 +1,4 @@
-import { type Placed, travel } from "./journeys.ts"
+import { type Placed, travel, travelLast } from "./journeys.ts"
 import { expectationOf, liveOn, type Moment } from "./pull-request-life.ts"
 import { createRandom, type Random } from "./random.ts"
 import type { Story } from "./story.ts"
@@ -39,8 +39,9 @@ function placesOf(moments: readonly Moment[]): number[] {
   })
 }
 
-function withJourney(random: Random, { second, number, act, announced }: Moment, index: number, place: number): Placed[] {
+function withJourney(random: Random, { second, number, act, announced, toldLast }: Moment, index: number, place: number): Placed[] {
   const webhook = announced ? index : null
   const step = { kind: "act" as const, second, number, act, webhook }
-  return [{ place, step }, ...(webhook === null ? [] : travel(random, webhook, place))]
+  const journey = toldLast ? travelLast : travel
+  return [{ place, step }, ...(webhook === null ? [] : journey(random, webhook, place))]
 }
