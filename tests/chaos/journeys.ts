@@ -8,18 +8,11 @@ const FORGOTTEN = 0.04
 const LOST = 0.03
 const SECOND_COPY = 0.15
 const THIRD_COPY = 0.03
-/** So many places are some seconds. */
-const LAST = 250
 
 /** How many places a copy is late: most not at all, some so much that newer news overtakes it. */
 function lateness(random: Random): number {
   if (random.chance(0.65)) return 0
   return random.chance(0.7) ? random.below(80) : random.below(300)
-}
-
-/** The one copy of a webhook that comes when the review of what followed may have ended. */
-export function travelLast(random: Random, webhook: number, place: number): Placed[] {
-  return [{ place: place + LAST + random.below(LAST), step: { kind: "delivery", webhook, fate: "arrives" } }]
 }
 
 /** What the network makes of the webhook of the act at `place`: no copy, one, or more, each with its own delay. */

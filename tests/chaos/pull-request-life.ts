@@ -9,7 +9,7 @@ export type Moment = Readonly<{
   act: Act
   /** GitHub tells of it. */
   announced: boolean
-  /** The next act happens in the same second, and its webhook comes long before this one's. */
+  /** The next act happens in the same second, and is reviewed before this one's webhook comes. */
   toldLast: boolean
 }>
 
