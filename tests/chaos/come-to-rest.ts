@@ -51,10 +51,12 @@ async function reconcile(rig: ChaosRig, clock: TaskRunner, signal: AbortSignal):
     const before = await countRows(sql)
     const since = await letReconcilerRunAgain(sql)
     for (;;) {
-      // Left out by itself while a run waits or works.
-      for (const queue of reconcilers) await clock.send(queue, {})
       const unread = await listUnread(sql, since)
-      const unfinished = [...unread, ...(unread.length === 0 ? await endWork(rig, signal) : [])]
+      // Left out by itself while a run waits or works.
+      if (unread.length > 0) for (const queue of reconcilers) await clock.send(queue, {})
+      // A run that has read GitHub's list has still to ask for what is missing there.
+      const unfinished = [...unread, ...(await listTasks(sql, reconcilers))]
+      if (unfinished.length === 0) unfinished.push(...(await endWork(rig, signal)))
       if (signal.aborted) return unfinished
       if (unfinished.length === 0) break
       await delay(LOOK_MS)
@@ -71,13 +73,17 @@ async function countRows(sql: Sql): Promise<string> {
 }
 
 async function listWork(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ what: string; state: string; n: number }[]>`
-    select 'jobs' as what, state, count(*)::int as n from review_jobs where state in ('waiting', 'running', 'publishing') group by 2
-    union all
-    select name, state::text, count(*)::int from pgboss.job
-    where name = any(${Object.values(taskQueues)}) and state in ('created', 'retry', 'active')
+  const jobs = await sql<{ state: string; n: number }[]>`
+    select state, count(*)::int as n from review_jobs where state in ('waiting', 'running', 'publishing') group by 1`
+  return [...jobs.map(({ state, n }) => `jobs: ${n} ${state}`), ...(await listTasks(sql, Object.values(taskQueues)))]
+}
+
+async function listTasks(sql: Sql, queues: readonly string[]): Promise<string[]> {
+  const tasks = await sql<{ name: string; state: string; n: number }[]>`
+    select name, state::text, count(*)::int as n from pgboss.job
+    where name = any(${[...queues]}) and state in ('created', 'retry', 'active')
     group by 1, 2`
-  return rows.map(({ what, state, n }) => `${what}: ${n} ${state}`)
+  return tasks.map(({ name, state, n }) => `${name}: ${n} ${state}`)
 }
 
 /** What the reconciler has not read since. */
