@@ -4,46 +4,64 @@ import type { Sql } from "postgres"
 import type { ChaosRig } from "./chaos-rig.ts"
 import { endLeases, letReconcilerRunAgain, letTasksComeDue } from "./let-time-pass.ts"
 
+type TaskRunner = ReturnType<typeof createTaskRunner>
+
 const LOOK_MS = 200
 const reconcilers = [scheduledQueues.reconcileDeliveries, scheduledQueues.reconcileHeads]
 
-/**
- * Ends the faults, brings every process back and lets the reconciler run until it has looked at everything and found nothing to do.
- *
- * @returns what had not come to rest after `withinMs`, and processes that ended by themselves; empty when all is well
- */
-export async function comeToRest(rig: ChaosRig, withinMs: number): Promise<string[]> {
-  const unfinished = await rest(rig, withinMs)
-  const ownEnds = [...rig.servers, ...rig.runners].flatMap((kept) => kept.ownEnds())
-  return [...unfinished, ...ownEnds.map((how) => `a process ended by itself with ${how}`)]
-}
-
-async function rest({ intake, github, servers, runners }: ChaosRig, withinMs: number): Promise<string[]> {
-  const { sql, databaseUrl } = intake
-  const deadline = performance.now() + withinMs
+/** From here on GitHub answers as it should, and every process is up. */
+export async function endFaults({ github, servers, runners }: ChaosRig): Promise<void> {
   github.clearFaults()
   await Promise.all([...servers, ...runners].map((kept) => kept.up()))
-  const clock = createTaskRunner(databaseUrl, { migrate: false, applicationName: "chaos" })
+}
+
+/** Lets jobs and tasks come to their end, without waiting for what they put off. @returns what is left when `signal` aborts */
+export async function endWork({ intake, github }: ChaosRig, signal: AbortSignal): Promise<string[]> {
+  const { sql } = intake
+  for (;;) {
+    await letTasksComeDue(sql)
+    await endLeases(sql)
+    await github.idle()
+    const work = await listWork(sql)
+    if (work.length === 0 || signal.aborted) return work
+    await delay(LOOK_MS)
+  }
+}
+
+/**
+ * Lets the reconciler run until it has looked at everything and found nothing to do.
+ *
+ * @returns what had not come to rest when `signal` aborted, and processes that ended by themselves; empty when all is well
+ */
+export async function comeToRest(rig: ChaosRig, signal: AbortSignal): Promise<string[]> {
+  const clock = createTaskRunner(rig.intake.databaseUrl, { migrate: false, applicationName: "chaos" })
   await clock.start()
   try {
-    for (;;) {
-      const before = await countRows(sql)
-      const since = await letReconcilerRunAgain(sql)
-      let unfinished: string[]
-      do {
-        // Left out by itself while a run waits or works.
-        for (const queue of reconcilers) await clock.send(queue, {})
-        await delay(LOOK_MS)
-        await letTasksComeDue(sql)
-        await endLeases(sql)
-        await github.idle()
-        unfinished = [...(await listWork(sql)), ...(await listUnread(sql, since))]
-        if (performance.now() > deadline) return unfinished
-      } while (unfinished.length > 0)
-      if ((await countRows(sql)) === before) return []
-    }
+    const unfinished = await reconcile(rig, clock, signal)
+    const ownEnds = [...rig.servers, ...rig.runners].flatMap((kept) => kept.ownEnds())
+    return [...unfinished, ...ownEnds.map((how) => `a process ended by itself with ${how}`)]
   } finally {
     await clock.stop({ graceful: false })
+  }
+}
+
+async function reconcile(rig: ChaosRig, clock: TaskRunner, signal: AbortSignal): Promise<string[]> {
+  const { sql } = rig.intake
+  for (;;) {
+    const before = await countRows(sql)
+    const since = await letReconcilerRunAgain(sql)
+    for (;;) {
+      const unread = await listUnread(sql, since)
+      // Left out by itself while a run waits or works.
+      if (unread.length > 0) for (const queue of reconcilers) await clock.send(queue, {})
+      // A run that has read GitHub's list has still to ask for what is missing there.
+      const unfinished = [...unread, ...(await listTasks(sql, reconcilers))]
+      if (unfinished.length === 0) unfinished.push(...(await endWork(rig, signal)))
+      if (signal.aborted) return unfinished
+      if (unfinished.length === 0) break
+      await delay(LOOK_MS)
+    }
+    if ((await countRows(sql)) === before) return []
   }
 }
 
@@ -55,13 +73,17 @@ async function countRows(sql: Sql): Promise<string> {
 }
 
 async function listWork(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ what: string; state: string; n: number }[]>`
-    select 'jobs' as what, state, count(*)::int as n from review_jobs where state in ('waiting', 'running', 'publishing') group by 2
-    union all
-    select name, state::text, count(*)::int from pgboss.job
-    where name = any(${Object.values(taskQueues)}) and state in ('created', 'retry', 'active')
+  const jobs = await sql<{ state: string; n: number }[]>`
+    select state, count(*)::int as n from review_jobs where state in ('waiting', 'running', 'publishing') group by 1`
+  return [...jobs.map(({ state, n }) => `jobs: ${n} ${state}`), ...(await listTasks(sql, Object.values(taskQueues)))]
+}
+
+async function listTasks(sql: Sql, queues: readonly string[]): Promise<string[]> {
+  const tasks = await sql<{ name: string; state: string; n: number }[]>`
+    select name, state::text, count(*)::int as n from pgboss.job
+    where name = any(${[...queues]}) and state in ('created', 'retry', 'active')
     group by 1, 2`
-  return rows.map(({ what, state, n }) => `${what}: ${n} ${state}`)
+  return tasks.map(({ name, state, n }) => `${name}: ${n} ${state}`)
 }
 
 /** What the reconciler has not read since. */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import type { FakeGitHub, FakeGitHubOptions } from "@galley/fake-github"
 import { z } from "zod"
 import { type ChaosRig, repoOf } from "./chaos-rig.ts"
+import { endFaults, endWork } from "./come-to-rest.ts"
 import { endLeases, letTasksComeDue } from "./let-time-pass.ts"
 import type { Act, Blow, Story } from "./story.ts"
 
@@ -28,6 +29,7 @@ const BASE_REF = "main"
 const BASE_SHA = "b".repeat(40)
 /** Copies under way at a time. */
 const LANES = 12
+const REST_MS = 90_000
 /** What goes out while no server is up; then GitHub's queue stands still until one is, or a whole story would be spent on one outage. */
 const INTO_OUTAGE = 15
 
@@ -87,10 +89,15 @@ export async function play(story: Story, stage: Stage, rig: ChaosRig): Promise<v
       case "time":
         await letTasksComeDue(rig.intake.sql)
         break
+      case "rest":
+        await lanes.idle()
+        await Promise.all(blows)
+        await endFaults(rig)
+        await endWork(rig, AbortSignal.timeout(REST_MS))
+        break
     }
   }
   await lanes.idle()
-  await Promise.all(blows)
 }
 
 function perform(github: FakeGitHub, number: number, act: Act): Promise<unknown> {

@@ -9,6 +9,8 @@ export type Moment = Readonly<{
   act: Act
   /** GitHub tells of it. */
   announced: boolean
+  /** The next act happens in the same second, and is reviewed before this one's webhook comes. */
+  toldLast: boolean
 }>
 
 type Standing = Readonly<{ open: boolean; draft: boolean; headSha: string }>
@@ -16,6 +18,8 @@ type Standing = Readonly<{ open: boolean; draft: boolean; headSha: string }>
 const FEWEST_ACTS = 32
 const MOST_ACTS = 40
 const SAME_SECOND = 0.12
+/** Pull requests that end with two pushes in one second, of which the first is told last. */
+const TWIN_PUSHES = 0.4
 const COMMAND = "/review"
 
 /** As often as they happen to an open pull request. */
@@ -54,17 +58,21 @@ export function liveOn(random: Random, number: number): Moment[] {
   const moments: Moment[] = []
   let second = random.below(20)
   let standing = unborn
-  const happens = (act: Act) => {
+  const happens = (act: Act, toldLast = false) => {
     const announced = act.kind !== "push" || standing.open
     standing = after(standing, act)
-    moments.push({ second, number, act, announced })
-    second += random.chance(SAME_SECOND) ? 0 : 1 + random.below(3)
+    moments.push({ second, number, act, announced, toldLast })
+    second += toldLast || random.chance(SAME_SECOND) ? 0 : 1 + random.below(3)
   }
   happens({ kind: "open", headSha: random.sha(), draft: random.chance(0.2) })
   const commands = random.chance(0.3)
   const acts = FEWEST_ACTS + random.below(MOST_ACTS - FEWEST_ACTS)
   while (moments.length < acts) happens(nextAct(random, standing, commands))
   for (const act of lastActs(random, standing)) happens(act)
+  if (isReviewable(standing) && random.chance(TWIN_PUSHES)) {
+    happens({ kind: "push", headSha: random.sha() }, true)
+    happens({ kind: "push", headSha: random.sha() })
+  }
   return moments
 }
 

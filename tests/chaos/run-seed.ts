@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises"
 import { type ChaosRig, startChaosRig } from "./chaos-rig.ts"
 import { comeToRest } from "./come-to-rest.ts"
 import { type Failure, judge } from "./judge.ts"
@@ -31,7 +30,7 @@ export async function runSeed(seed: number): Promise<SeedReport> {
     const playedFrom = performance.now()
     const broken = await faultOf(inTime(play(story, stage, rig)))
     const restedFrom = performance.now()
-    const unfinished = broken === null ? await comeToRest(rig, REST_MS).catch((error: unknown) => [String(error)]) : [broken]
+    const unfinished = broken === null ? await comeToRest(rig, AbortSignal.timeout(REST_MS)) : [broken]
     const world = await observe(story, stage, rig, unfinished)
     const times = { start: playedFrom - startedAt, story: restedFrom - playedFrom, rest: performance.now() - restedFrom }
     const log = [...rig.servers, ...rig.runners].flatMap((kept) => kept.lines())
@@ -50,15 +49,9 @@ async function readToll({ intake, github }: ChaosRig): Promise<SeedReport["toll"
 const faultOf = (work: Promise<unknown>): Promise<string | null> => work.then(() => null).catch((error: unknown) => String(error))
 
 /** @throws when the story does not come to its end in time */
-async function inTime(playing: Promise<void>): Promise<void> {
-  const ended = new AbortController()
-  const late = delay(STORY_MS, null, { signal: ended.signal }).then(() => {
-    throw new Error(`the story was not over after ${STORY_MS} ms`)
-  })
-  try {
-    await Promise.race([playing, late])
-  } finally {
-    ended.abort()
-    late.catch(() => undefined)
-  }
+function inTime(playing: Promise<void>): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const giveUp = () => reject(new Error(`the story was not over after ${STORY_MS} ms`))
+  AbortSignal.timeout(STORY_MS).addEventListener("abort", giveUp)
+  return Promise.race([playing, late])
 }

@@ -40,6 +40,8 @@ export type Step =
   | Readonly<{ kind: "fault"; fault: Fault }>
   /** Retries and put-off tasks come due. */
   | Readonly<{ kind: "time" }>
+  /** The faults are over, and every review that was asked for so far ends. */
+  | Readonly<{ kind: "rest" }>
 
 /** What must be so of one pull request when everything has come to rest. */
 export type Expectation = Readonly<{

@@ -74,6 +74,17 @@ test.each(stories)("story $seed has a hundred acts in the second of the act befo
   expect(pairs).toHaveLength(alike.reduce((sum, count) => sum + count, 0))
 })
 
+test.each(stories)("story $seed ends, when all is reviewed, with news of pushes that another push of their second followed", (story) => {
+  const words = story.steps.slice(story.steps.findIndex(({ kind }) => kind === "rest") + 1)
+  expect(words.length).toBeGreaterThan(4)
+  for (const word of words) {
+    const turn = story.steps.findIndex((step) => step.kind === "act" && word.kind === "delivery" && step.webhook === word.webhook)
+    const [told, next] = story.steps.slice(turn, turn + 2)
+    expect([told, next]).toMatchObject([{ act: { kind: "push" } }, { act: { kind: "push" } }])
+    expect(told).toMatchObject({ ...next, act: expect.anything(), webhook: expect.anything() })
+  }
+})
+
 test("acts keep their order in a story", () => {
   for (const story of stories) {
     for (const { number } of story.expectations) expect(actsOf(story, number)[0]?.act.kind).toBe("open")

@@ -1,7 +1,7 @@
 import { type Placed, travel } from "./journeys.ts"
 import { expectationOf, liveOn, type Moment } from "./pull-request-life.ts"
 import { createRandom, type Random } from "./random.ts"
-import type { Story } from "./story.ts"
+import type { Step, Story } from "./story.ts"
 import { troubles } from "./troubles.ts"
 
 const PULL_REQUESTS = 40
@@ -19,7 +19,7 @@ export function tellStory(seed: number): Story {
   ]
   return {
     seed,
-    steps: placed.toSorted((a, b) => a.place - b.place).map(({ step }) => step),
+    steps: [...placed.toSorted((a, b) => a.place - b.place).map(({ step }) => step), { kind: "rest" }, ...lastWords(moments)],
     expectations: lives.map((life, index) =>
       expectationOf(
         index + 1,
@@ -39,8 +39,14 @@ function placesOf(moments: readonly Moment[]): number[] {
   })
 }
 
-function withJourney(random: Random, { second, number, act, announced }: Moment, index: number, place: number): Placed[] {
+/** Webhooks that come when everything has been reviewed. */
+function lastWords(moments: readonly Moment[]): Step[] {
+  return moments.flatMap(({ toldLast }, webhook) => (toldLast ? [{ kind: "delivery", webhook, fate: "arrives" }] : []))
+}
+
+function withJourney(random: Random, { second, number, act, announced, toldLast }: Moment, index: number, place: number): Placed[] {
   const webhook = announced ? index : null
   const step = { kind: "act" as const, second, number, act, webhook }
-  return [{ place, step }, ...(webhook === null ? [] : travel(random, webhook, place))]
+  if (webhook === null) return [{ place, step }]
+  return [{ place, step }, ...(toldLast ? [] : travel(random, webhook, place))]
 }
