@@ -8,7 +8,7 @@ import { claimed, freshStore, push, seedTenant } from "./store-fixture.ts"
 /** Counts wake-ups after the one that every (re)connection brings. */
 async function countWakes(store: Store) {
   const wakes = { count: 0 }
-  const listener = await listenForJobs(store.sql, () => wakes.count++)
+  const listener = await listenForJobs(store.sql, store.jobs, () => wakes.count++)
   onTestFinished(() => listener.close())
   await vi.waitFor(() => expect(wakes.count).toBe(1))
   wakes.count = 0
@@ -28,10 +28,24 @@ test("wakes a runner of another server when a job was committed", async () => {
   await vi.waitFor(() => expect(wakes.count).toBe(1))
 })
 
+test("wakes a runner of the same server before the database tells it", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  const elsewhere = await freshStore()
+  const wakes = { count: 0 }
+  const listener = await listenForJobs(elsewhere.sql, store.jobs, () => wakes.count++)
+  onTestFinished(() => listener.close())
+  await vi.waitFor(() => expect(wakes.count).toBe(1))
+
+  await push(store, tenant, 1)
+
+  expect(wakes.count).toBe(2)
+})
+
 test("wakes at the end of the debounce, not before", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
-  const wakes = await countWakes(store)
+  const wakes = await countWakes(await freshStore(store.url))
   const queuedAt = performance.now()
 
   await push(store, tenant, 1, { wanted: { debounceMs: 1_000 } })
@@ -43,7 +57,7 @@ test("wakes at the end of the debounce, not before", async () => {
 
 test("sends a burst of hints as few notifications", async () => {
   const store = await freshStore()
-  const wakes = await countWakes(store)
+  const wakes = await countWakes(await freshStore(store.url))
 
   for (let hint = 0; hint < 500; hint++) store.jobs.notify("0")
   await store.jobs.idle()
@@ -57,7 +71,7 @@ test("sends a burst of hints as few notifications", async () => {
 test("listens again after its connection was killed, and looks for what it missed", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
-  const wakes = await countWakes(store)
+  const wakes = await countWakes(await freshStore(store.url))
 
   await store.sql`
     select pg_terminate_backend(pid) from pg_stat_activity

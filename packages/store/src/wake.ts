@@ -9,6 +9,8 @@ export const RUN_CHANNEL = "galley_runs"
 /** Sends hints after commit; they may be lost, so every listener also polls slowly. */
 export interface Notifier {
   notify(payload: string): void
+  /** Calls `onHint` at once for what this notifier sends, before the database tells everybody. */
+  subscribe(onHint: (payload: string) => void): () => void
   /** Resolves when everything asked for so far was sent or given up. */
   idle(): Promise<void>
 }
@@ -22,6 +24,7 @@ const GATHER_MS = 20
  */
 export function createNotifier(sql: Sql, channel: string, onError: (error: unknown) => void): Notifier {
   const pending = new Set<string>()
+  const subscribers = new Set<(payload: string) => void>()
   let sending: Promise<void> | null = null
 
   async function send(): Promise<void> {
@@ -40,8 +43,13 @@ export function createNotifier(sql: Sql, channel: string, onError: (error: unkno
 
   return {
     notify(payload) {
+      for (const onHint of subscribers) onHint(payload)
       pending.add(payload)
       sending ??= send()
+    },
+    subscribe(onHint) {
+      subscribers.add(onHint)
+      return () => subscribers.delete(onHint)
     },
     idle: async () => {
       await sending
@@ -56,8 +64,10 @@ export interface Listener {
 /**
  * Calls `onWake` when a waiting job is due: at once, or by a timer for a job that is still debounced, and after every (re)connection,
  * because hints sent meanwhile are lost. A half-open connection goes unnoticed; the caller's slow poll covers that.
+ *
+ * @param local of this process: its hints come without the way through the database, which is a commit and two round trips
  */
-export async function listenForJobs(sql: Sql, onWake: () => void): Promise<Listener> {
+export async function listenForJobs(sql: Sql, local: Notifier, onWake: () => void): Promise<Listener> {
   const timers = new Map<number, NodeJS.Timeout>()
   const wakeAfter = (delayMs: number) => {
     const second = Math.ceil((performance.now() + delayMs) / 1000)
@@ -68,17 +78,16 @@ export async function listenForJobs(sql: Sql, onWake: () => void): Promise<Liste
     }, delayMs)
     timers.set(second, timer)
   }
-  const { unlisten } = await sql.listen(
-    JOB_CHANNEL,
-    (payload) => {
-      const delayMs = Number(payload)
-      if (delayMs > 0) wakeAfter(delayMs)
-      else onWake()
-    },
-    onWake,
-  )
+  const onHint = (payload: string) => {
+    const delayMs = Number(payload)
+    if (delayMs > 0) wakeAfter(delayMs)
+    else onWake()
+  }
+  const { unlisten } = await sql.listen(JOB_CHANNEL, onHint, onWake)
+  const unsubscribe = local.subscribe(onHint)
   return {
     close: async () => {
+      unsubscribe()
       for (const timer of timers.values()) clearTimeout(timer)
       timers.clear()
       await unlisten()

@@ -59,7 +59,7 @@ export async function openLeaseDesk({ store }: Pick<ServerContext, "store">): Pr
     })
   }
 
-  const listener: Listener = await listenForJobs(store.sql, serve)
+  const listener: Listener = await listenForJobs(store.sql, store.jobs, serve)
   const poll = setInterval(serve, POLL_MS)
 
   return {
