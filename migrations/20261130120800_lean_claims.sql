@@ -1,9 +1,13 @@
 -- Claims and completions in few, plain statements. Starting a statement costs Postgres more than the rows of a lone job: one that joins,
 -- sorts and aggregates in the general way was measured at three times the time of a loop over the same rows by their keys.
 
--- Workspaces with waiting jobs take turns in the order of their ids, from the one that was served last, so that a claim looks at the next
--- ones and not at all of them.
-create index workspaces_last_claimed on workspaces (last_claimed_at desc);
+-- Workspaces with waiting jobs take turns in the order of their ids, so that a claim looks at the next ones and not at all of them. Whom the
+-- runners that work for all served last, for each set of kinds: runners of other kinds, or of one workspace, must not move this one on.
+create table claim_turns (
+  -- In their order, with commas between them.
+  kinds text primary key,
+  last_workspace uuid not null
+) with (fillfactor = 10);
 
 drop function choose_review_jobs;
 
@@ -20,10 +24,12 @@ set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   before_all constant uuid := '00000000-0000-0000-0000-000000000000';
+  proven constant text[] := array(select distinct kind from unnest(kinds) kind order by kind);
   -- A value, so that the index ends the search where jobs are not due.
   due constant timestamptz := clock_timestamp();
-  last constant uuid := (select w.id from workspaces w order by w.last_claimed_at desc limit 1);
-  after uuid := case when only_workspace is null then last else before_all end;
+  after uuid := coalesce((select t.last_workspace from claim_turns t where t.kinds = array_to_string(proven, ',') and only_workspace is null), before_all);
+  -- Where a round ends: behind it nothing was found.
+  up_to uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
   share integer := 1;
   jobs uuid[] := '{}';
   pulls uuid[] := '{}';
@@ -36,10 +42,12 @@ begin
     with recursive turn (id) as (
       -- Workspaces with waiting jobs, found by jumping through the index, and only as many as are needed.
       select coalesce(only_workspace, (
-        select j.workspace_id from review_jobs j where j.state = 'waiting' and j.workspace_id > after order by j.workspace_id limit 1))
+        select j.workspace_id from review_jobs j
+        where j.state = 'waiting' and j.workspace_id > after and j.workspace_id <= up_to order by j.workspace_id limit 1))
       union all
       select (
-        select j.workspace_id from review_jobs j where j.state = 'waiting' and j.workspace_id > turn.id order by j.workspace_id limit 1)
+        select j.workspace_id from review_jobs j
+        where j.state = 'waiting' and j.workspace_id > turn.id and j.workspace_id <= up_to order by j.workspace_id limit 1)
       from turn where turn.id is not null and only_workspace is null
     )
     select array_agg(k.id), array_agg(k.pull_request_id), array_agg(k.workspace_id) into found_jobs, found_pulls, found_served
@@ -52,7 +60,7 @@ begin
           select count(*) from review_jobs r where r.workspace_id = w.id and r.state = 'running')) as seats
       ) room
       cross join lateral (
-        select its.* from unnest(kinds) kind
+        select its.* from unnest(proven) kind
         cross join lateral (
           select j.id, j.pull_request_id, j.priority, j.run_after
           from review_jobs j join pull_requests q on q.id = j.pull_request_id
@@ -72,6 +80,7 @@ begin
 
     -- The first round began where the last claim ended; the others begin at the first workspace.
     exit when found_jobs is null and after = before_all;
+    if found_jobs is null then up_to := after; end if;
     jobs := jobs || coalesce(found_jobs, '{}');
     pulls := pulls || coalesce(found_pulls, '{}');
     served := served || coalesce(found_served, '{}');
@@ -80,8 +89,9 @@ begin
     after := before_all;
   end loop;
 
-  if cardinality(jobs) > 0 then
-    update workspaces w set last_claimed_at = clock_timestamp() where w.id = served[cardinality(served)] and w.id <> last;
+  if only_workspace is null and cardinality(jobs) > 0 then
+    insert into claim_turns (kinds, last_workspace) values (array_to_string(proven, ','), served[cardinality(served)])
+    on conflict on constraint claim_turns_pkey do update set last_workspace = excluded.last_workspace;
   end if;
   return query select * from unnest(jobs, pulls, served);
 end $$;
@@ -114,8 +124,11 @@ begin
   for alike in
     select a.one -> 'kinds' as kinds, (a.one ->> 'workspaceId')::uuid as workspace_id, array_agg(a.one order by a.n) as requests
     from jsonb_array_elements(requests) with ordinality a (one, n)
-    -- A poll waits for up to 25 s: meanwhile its runner may have been paused or removed.
-    join runners r on r.id = (a.one ->> 'runnerId')::uuid and not r.paused and r.removed_at is null
+    -- A poll waits for up to 25 s: meanwhile its runner may have been paused or removed. One that is being changed is passed over: nobody
+    -- else waits for it, and it gets no lease that its removal would not see.
+    cross join lateral (
+      select from runners r where r.id = (a.one ->> 'runnerId')::uuid and not r.paused and r.removed_at is null
+      for key share skip locked) fit
     where repeated is null or (a.one ->> 'requestId')::uuid <> all (repeated)
     group by 1, 2
     order by min(a.n)

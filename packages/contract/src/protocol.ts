@@ -38,7 +38,7 @@ export type Capability = z.infer<typeof Capability>
 
 export const LeaseRequest = z.strictObject({
   /** Same id again = the same lease again, when the answer was lost. */
-  requestId: z.uuid(),
+  requestId: z.uuid().toLowerCase(),
   runnerName: z.string().min(1).max(100),
   runnerVersion: z.string().min(1).max(50),
   capabilities: z.array(Capability).min(1).max(8),

@@ -178,6 +178,12 @@ export const runners = pgTable("runners", {
   removedAt: at("removed_at"),
 })
 
+/** Whom the runners that work for all served last, for each set of kinds. Written by the claim alone. */
+export const claimTurns = pgTable("claim_turns", {
+  kinds: text().primaryKey(),
+  lastWorkspace: uuid("last_workspace").notNull(),
+})
+
 export const reviewJobs = pgTable("review_jobs", {
   id: uuid().primaryKey(),
   workspaceId: uuid("workspace_id").notNull(),

@@ -33,7 +33,16 @@ export async function readJsonBody<T extends z.ZodType>(c: Context, schema: T): 
 
 /** The fields of a submitted form; no form has no fields. Throws `request_invalid` with the field. */
 export async function readForm<T extends z.ZodType>(c: Context, schema: T): Promise<z.infer<T>> {
-  return parse(schema, await c.req.parseBody())
+  return parse(schema, await c.req.parseBody().catch(refuseMalformed))
+}
+
+/** A submitted form as it is. Throws `request_invalid` for a body that is none. */
+export const readFormData = (c: Context): Promise<FormData> => c.req.formData().catch(refuseMalformed)
+
+/** Node tells of a body that is no form by a TypeError; whatever else went wrong is not the sender's fault, or has its own answer. */
+function refuseMalformed(cause: unknown): never {
+  if (!(cause instanceof TypeError)) throw cause
+  throw new GalleyError("request_invalid", "the body is not a form", { cause })
 }
 
 function parse<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {

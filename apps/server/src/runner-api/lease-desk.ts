@@ -38,7 +38,7 @@ export async function openLeaseDesk({ store }: Pick<ServerContext, "store">): Pr
       )
       const byRequest = new Map(leases.map((lease) => [lease.requestId, lease]))
       for (const one of asked) {
-        const lease = byRequest.get(one.request.requestId)
+        const lease = byRequest.get(one.request.requestId.toLowerCase())
         // A request id is no secret: only the runner that asked gets the token.
         if (lease?.runnerId === one.request.runnerId) one.answer(lease)
       }

@@ -1,4 +1,4 @@
-import { GalleyError } from "@galley/contract/errors"
+import { errorCode, GalleyError } from "@galley/contract/errors"
 import { MAX_RESULT_BYTES } from "@galley/contract/limits"
 import { Heartbeat, type Lease, LeaseFailure, LeaseRequest, LeaseResult, RUNNER_PROTOCOL_PATH } from "@galley/contract/protocol"
 import { type ClaimedLease, findLease, type LeaseFacts } from "@galley/store/queue/claim-jobs"
@@ -7,7 +7,7 @@ import { heartbeat } from "@galley/store/queue/heartbeat"
 import type { LeaseProof } from "@galley/store/queue/lease-token"
 import { releaseJob } from "@galley/store/queue/release-job"
 import { touchRunner } from "@galley/store/runners/touch-runner"
-import { Hono } from "hono"
+import { type Context, Hono } from "hono"
 import type { ServerContext } from "../context.ts"
 import { limitBody } from "../http/limit-body.ts"
 import { requireLeaseProof, requireRunner } from "./authenticate.ts"
@@ -28,12 +28,20 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
   const app = new Hono().basePath(RUNNER_PROTOCOL_PATH)
   app.use(limitBody(MAX_RESULT_BYTES, "result_too_large"))
 
-  /** The whole lease; null when it ended before its runner heard of it: GitHub was in the way, or the runner left. */
-  const grant = async (claimed: ClaimedLease, signal: AbortSignal): Promise<Lease | null> => {
+  /**
+   * The whole lease; null when it ended before its runner heard of it: GitHub was in the way, or the runner left. A token that ended while
+   * the poll waited gets nothing either.
+   */
+  const grant = async (claimed: ClaimedLease, c: Context): Promise<Lease | null> => {
+    const { signal } = c.req.raw
     let lease: Lease | null = null
     try {
-      if (!signal.aborted) lease = await grantLease(context, claimed)
+      if (!signal.aborted) [lease] = await Promise.all([grantLease(context, claimed), requireRunner(context, c)])
     } catch (error) {
+      if (errorCode(error) === "runner_unauthorized") {
+        await releaseJob(store, claimed)
+        throw error
+      }
       await endBeforeStart(context, claimed, error)
       return null
     }
@@ -67,7 +75,7 @@ export function runnerRoutes(context: ServerContext, desk: LeaseDesk): Hono {
       kinds: provenNow(capabilities, runner.now).map(({ kind }) => kind),
     }
     const claimed = await desk.wait(claim, request.waitMs, c.req.raw.signal)
-    const lease = claimed === null ? null : await grant(claimed, c.req.raw.signal)
+    const lease = claimed === null ? null : await grant(claimed, c)
     return lease === null ? c.body(null, 204) : c.json(lease)
   })
 

@@ -77,12 +77,14 @@ export async function claimJobs(
   options: { leaseMs?: number } = {},
 ): Promise<ClaimedLease[]> {
   if (requests.length === 0) return []
-  const tokens = new Map(requests.map(({ runnerId, requestId }) => [requestId, leaseToken(store.leaseKey, runnerId, requestId)]))
-  const distinct = new Map(requests.map((request) => [request.requestId, request]))
-  const parameter = [...distinct.values()].map((request) => ({
+  // Postgres answers ids in small letters.
+  const distinct = new Map(requests.map((request) => [request.requestId.toLowerCase(), request]))
+  const tokens = new Map([...distinct].map(([requestId, { runnerId }]) => [requestId, leaseToken(store.leaseKey, runnerId, requestId)]))
+  const parameter = [...distinct].map(([requestId, request]) => ({
     ...request,
+    requestId,
     runId: uuidv7(),
-    tokenHash: hashToken(tokens.get(request.requestId) ?? "").toString("hex"),
+    tokenHash: hashToken(tokens.get(requestId) ?? "").toString("hex"),
   }))
   const rows = await store.sql<{ requestId: string; lease: LeaseRow }[]>`
     select request_id as "requestId", lease from claim_review_jobs(${store.sql.json(parameter)}, ${options.leaseMs ?? LEASE_MS})`

@@ -12,5 +12,5 @@ export async function touchRunner(
     update runners set reported_name = ${seen.name}, version = ${seen.version}, capabilities = ${sql.json([...seen.capabilities])},
       last_seen_at = clock_timestamp(),
       previous_token_used_at = case when ${usesOldToken} then clock_timestamp() else previous_token_used_at end
-    where id = ${id}`
+    where id = ${id} and removed_at is null`
 }

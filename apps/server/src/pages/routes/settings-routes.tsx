@@ -7,7 +7,7 @@ import { Hono } from "hono"
 import { z } from "zod"
 import { requireRole, requireUser } from "../access/require-access.ts"
 import type { PageContext, PageEnv, PageParts } from "../page-env.ts"
-import { readId, readJsonBody, sendsJson, wantsJson } from "../request-values.ts"
+import { readFormData, readId, readJsonBody, sendsJson, wantsJson } from "../request-values.ts"
 import {
   changesOfForm,
   findProblems,
@@ -41,7 +41,7 @@ async function readSave(c: PageContext): Promise<WantedSave> {
     const { version, changes } = await readJsonBody(c, SettingsRequest)
     return { version, changes: normaliseSkill(changes), values: null }
   }
-  const form = await c.req.formData()
+  const form = await readFormData(c)
   const values = readSettingsValues(form)
   return { version: readVersion(form), changes: normaliseSkill(changesOfForm(values)), values }
 }
@@ -94,7 +94,7 @@ export function settingsRoutes({ context: { store } }: PageParts): Hono<PageEnv>
 
   app.post(`${path}/reset-skill`, async (c) => {
     requireRole(c, "admin")
-    const version = sendsJson(c) ? (await readJsonBody(c, ResetRequest)).version : readVersion(await c.req.formData())
+    const version = sendsJson(c) ? (await readJsonBody(c, ResetRequest)).version : readVersion(await readFormData(c))
     return save(c, { version, changes: { reviewSkill: null } }, "skill-reset")
   })
   return app

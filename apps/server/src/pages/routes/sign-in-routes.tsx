@@ -6,7 +6,7 @@ import { Hono } from "hono"
 import { requireUser } from "../access/require-access.ts"
 import { clearSessionCookie, readSessionCookie, writeSessionCookie } from "../access/session-cookie.ts"
 import type { PageEnv, PageParts } from "../page-env.ts"
-import { wantsJson } from "../request-values.ts"
+import { readFormData, wantsJson } from "../request-values.ts"
 import type { SignedInAnswer } from "../shapes.ts"
 import { page } from "../views/layout.tsx"
 import { SignInPage } from "../views/sign-in-page.tsx"
@@ -44,7 +44,7 @@ export function signInRoutes({ context }: PageParts): Hono<PageEnv> {
     const old = readSessionCookie(c, config.publicUrl)
     if (old !== undefined) await deleteSession(store, old)
     writeSessionCookie(c, config.publicUrl, await createSession(store, userId))
-    if (!wantsJson(c)) return c.redirect(localPath((await c.req.formData()).get("next")), 303)
+    if (!wantsJson(c)) return c.redirect(localPath((await readFormData(c)).get("next")), 303)
     const workspaces = await listWorkspaces(store, userId)
     return c.json({ workspaces: workspaces.map(({ slug, name }) => ({ slug, name })) } satisfies SignedInAnswer)
   })
