@@ -79,7 +79,7 @@ async function startContenders(cluster: Cluster, stops: (() => Promise<unknown>)
       databaseUrl: url,
       github,
       webhookSecret: BENCH_SECRET,
-      runnerToken: "token of no runner in this bench",
+      runnerToken: "token-of-no-runner-of-the-benchmark",
       logFile,
     })
     stops.push(server.stop)

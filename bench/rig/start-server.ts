@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { closeSync, openSync } from "node:fs"
+import { closeSync, openSync, readFileSync } from "node:fs"
 import { connect } from "node:net"
 import { setTimeout as delay } from "node:timers/promises"
 import { freePort } from "../../scripts/free-port.ts"
@@ -31,7 +31,7 @@ export async function startServer(
   while (!(await accepts(port))) {
     if (child.exitCode !== null || performance.now() > deadline) {
       child.kill("SIGKILL")
-      throw new Error(`${argv.at(-1)} did not start; its output is in ${logFile}`)
+      throw new Error(`${argv.at(-1)} did not start:\n${readFileSync(logFile, "utf8").slice(-2_000)}`)
     }
     await delay(50)
   }

@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
+import { makeRepository } from "./make-repository.ts"
 import { startTestServer, type TestServer, type TestServerOptions, WEBHOOK_SECRET } from "./server-fixture.ts"
 
 export const REPO = "acme/shop"
@@ -19,24 +19,12 @@ export type OutageRig = Readonly<{
   jobs(): Promise<{ state: string; code: string | null; cause: string; headSha: string; number: number }[]>
 }>
 
-/** A repository of empty commits. */
-export function makeRepository(commits: number): { directory: string; shas: string[] } {
-  const directory = mkdtempSync(join(tmpdir(), "galley-outage-"))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
-  const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.test"]
-  const git = (...args: string[]) => execFileSync("git", ["-C", directory, ...identity, ...args], { encoding: "utf8" }).trim()
-  git("init", "--quiet", "--initial-branch=main")
-  const shas = Array.from({ length: commits }, (_, index) => {
-    git("commit", "--quiet", "--allow-empty", "--message", `commit ${index}`)
-    return git("rev-parse", "HEAD")
-  })
-  return { directory, shas }
-}
-
 export async function startOutage(environment: Record<string, string> = {}, options: TestServerOptions = {}): Promise<OutageRig> {
   const server = await startTestServer(environment, options)
   const { github, context } = server
-  const { directory, shas } = makeRepository(4)
+  const directory = mkdtempSync(join(tmpdir(), "galley-outage-"))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const shas = makeRepository(directory, 4)
   const repository = { owner: "acme", name: "shop", gitDirectory: directory, installationId: 7001 }
   const { id } = await github.registerRepository(repository)
   await server.deliver("installation", {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createTaskRunner, type ScheduledQueue, scheduledQueues } from "@galley/store/tasks"
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
-import { makeRepository } from "../integration/reconciler-fixture.ts"
+import { makeRepository } from "../integration/make-repository.ts"
 import { type Answer, deliver, type IntakeRig, payload, type ServerProcess, startIntakeRig, until } from "./intake-rig.ts"
 import { startSilentProxy } from "./silent-proxy.ts"
 
@@ -123,7 +123,9 @@ async function strike(...queues: ScheduledQueue[]): Promise<void> {
 // F6, R-INTAKE-13
 test("reviews once what was opened during an outage, by redelivery and by comparing heads, also when a server dies over it", async () => {
   const { github } = rig
-  const { directory, shas } = makeRepository(2)
+  const directory = await mkdtemp(join(tmpdir(), "galley-intake-faults-"))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const shas = makeRepository(directory, 2)
   const first = await rig.startServer()
   const connect = ({ url }: ServerProcess) => github.setWebhook({ url: `${url}/webhooks/github`, secret: rig.webhookSecret })
   connect(first)

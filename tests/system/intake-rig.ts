@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createHmac, randomBytes, randomUUID } from "node:crypto"
 import { once } from "node:events"
-import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -10,7 +10,7 @@ import postgres, { type Sql } from "postgres"
 import { noModel, serverEnvironment } from "../../scripts/demo/server-environment.ts"
 import { freePort } from "../../scripts/free-port.ts"
 import { startPostgres } from "../../scripts/postgres.ts"
-import { makeRepository } from "../integration/reconciler-fixture.ts"
+import { makeRepository } from "../integration/make-repository.ts"
 import { fillDisk, mountDisk } from "./small-disk.ts"
 
 const root = new URL("../..", import.meta.url).pathname
@@ -164,7 +164,9 @@ async function start(options: IntakeRigOptions, stops: (() => Promise<unknown>)[
     signalPostgres: signal,
     fillDisk: () => fillDisk(data),
     async openPullRequests(server, count) {
-      const { directory: gitDirectory, shas } = makeRepository(2)
+      const gitDirectory = join(directory, "repository")
+      await mkdir(gitDirectory)
+      const shas = makeRepository(gitDirectory, 2)
       github.setWebhook({ url: `${server.url}/webhooks/github`, secret: SECRET })
       await github.registerRepository({ owner: "acme", name: "shop", gitDirectory, installationId: 7001 })
       await sql`update projects set settings = '{"active": true, "debounceSeconds": 0}'`
