@@ -1,5 +1,6 @@
 import { noUsage } from "@galley/contract/usage"
 import { listRunners } from "@galley/store/runners/list-runners"
+import { registerRunner } from "@galley/store/runners/register-runner"
 import { removeRunner } from "@galley/store/runners/remove-runner"
 import { revokeOldToken } from "@galley/store/runners/revoke-old-token"
 import { rotateRunnerToken } from "@galley/store/runners/rotate-runner-token"
@@ -117,4 +118,24 @@ test("remembers the version of a runner that is too old, and counts nothing that
   expect(answer.status).toBe(426)
   const [runner] = await listRunners(server.context.store, server.context.workspaceId)
   expect(runner).toMatchObject({ version: "0.0.9", capabilities: [], lastSeenAt: expect.any(Date) })
+})
+
+// R-FLEET-1
+test("gives a poll that waits nothing once its token has ended, and its job to the next one", async () => {
+  const server = await startReviewServer()
+  const { store, workspaceId } = server.context
+  const { runnerId, token } = await registerRunner(store, { workspaceId, name: "second", actor: "octocat" })
+  const pollAs = (shown: string) => server.runner("/leases", leaseRequest({ waitMs: 10_000 }), { authorization: `Bearer ${shown}` })
+  const waiting = pollAs(token)
+  await until(
+    () => listRunners(store, workspaceId),
+    (runners) => runners.some(({ id, lastSeenAt }) => id === runnerId && lastSeenAt !== null),
+  )
+
+  const rotated = await rotateRunnerToken(store, { workspaceId, runnerId, actor: "octocat" }, 0)
+  await server.openPullRequest()
+
+  expect((await waiting).status).toBe(401)
+  expect((await pollAs(rotated.token)).status).toBe(200)
+  expect(await server.job()).toMatchObject({ state: "running", failures: 0 })
 })

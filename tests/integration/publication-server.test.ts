@@ -4,7 +4,7 @@ import { taskQueues } from "@galley/store/tasks"
 import { pino } from "pino"
 import { expect, onTestFinished, test } from "vitest"
 import { comments, handOver, oneComment, opened, requests, settled } from "./publication-fixture.ts"
-import { BOT, commentOf, PULL, REPO, resultOf, stateAt, until } from "./review-fixture.ts"
+import { BOT, commentOf, PULL, REPO, resultOf, stateAt, syncedAtStart, until } from "./review-fixture.ts"
 
 // report B01, report B02, R-COMMENT-3
 test("creates one comment and edits it by its id from then on", async () => {
@@ -29,11 +29,7 @@ test("spends at most four REST calls on a review in steady state, whatever the n
     () => requests(server, "POST"),
     (posts) => posts.some(({ path }) => path.endsWith("/reactions")),
   )
-  // The sync at the start asks GitHub too, in its own time.
-  await until(
-    () => server.context.store.sql<{ state: string }[]>`select state from pgboss.job where name = 'sync-installation'`,
-    (tasks) => tasks.length > 0 && tasks.every(({ state }) => state === "completed"),
-  )
+  await syncedAtStart(server)
   server.github.clearRequests()
   const lease = await server.lease()
   expect((await server.on(lease, "credentials")).status).toBe(200)

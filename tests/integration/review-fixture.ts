@@ -10,6 +10,7 @@ import type { FindingState } from "@galley/contract/finding"
 import { LEASE_TOKEN_HEADER, Lease, type LeaseRequest, type LeaseResult } from "@galley/contract/protocol"
 import { noUsage } from "@galley/contract/usage"
 import { MARKER, stateBlock } from "@galley/findings/comment-state"
+import { taskQueues } from "@galley/store/tasks"
 import { onTestFinished } from "vitest"
 import { makeSampleRepository, type SampleChange } from "../../scripts/demo/sample-repository.ts"
 import { startTestServer, type TestServer, type TestServerOptions, WEBHOOK_SECRET } from "./server-fixture.ts"
@@ -63,6 +64,14 @@ export async function until<T>(read: () => Promise<T> | T, holds: (value: T) => 
     if (performance.now() > deadline) throw new Error(`still not so after ${UNTIL_MS} ms: ${JSON.stringify(value)}`)
     await delay(10)
   }
+}
+
+/** Waits until the look at GitHub's list at the start is over: it would undo or forestall what a test does to an installation. */
+export async function syncedAtStart({ context }: Pick<ReviewServer, "context">): Promise<void> {
+  await until(
+    () => context.store.boss.findJobs(taskQueues.syncInstallation, {}),
+    (tasks) => tasks.length > 0 && tasks.every(({ state }) => state === "completed"),
+  )
 }
 
 export function leaseRequest(over: Partial<LeaseRequest> = {}): LeaseRequest {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { REPO, type ReviewServer, startReviewServer, stateAt } from "./review-fixture.ts"
+import { REPO, type ReviewServer, startReviewServer, stateAt, syncedAtStart } from "./review-fixture.ts"
 import { leased } from "./runner-fixture.ts"
 
 test("gives a lease everything but secrets: the job, effective settings, limits and no earlier state", async () => {
@@ -60,6 +60,7 @@ test.each([
   ["is gone", (server: ReviewServer) => server.github.deleteInstallation(7), "installation_gone"],
 ])("ends a job at its lease when the installation %s and no webhook said so", async (_, change, code) => {
   const server = await startReviewServer()
+  await syncedAtStart(server)
   await server.openPullRequest()
   server.github.setWebhook({ url: null })
   await change(server)

@@ -1,6 +1,5 @@
-import { taskQueues } from "@galley/store/tasks"
 import { expect, test } from "vitest"
-import { REPO, type ReviewServer, sampleChange, startReviewServer, until } from "./review-fixture.ts"
+import { REPO, type ReviewServer, sampleChange, startReviewServer, syncedAtStart, until } from "./review-fixture.ts"
 import { startTestServer, type TestServer } from "./server-fixture.ts"
 
 const projects = (server: TestServer) =>
@@ -14,10 +13,7 @@ const installations = (server: TestServer) =>
 /** A server with a job that waits, whose look at GitHub's list at the start is over: it would bring back what an event takes out. */
 async function waiting(): Promise<ReviewServer> {
   const server = await startReviewServer()
-  await until(
-    () => server.context.store.boss.findJobs(taskQueues.syncInstallation, {}),
-    (tasks) => tasks.every(({ state }) => state === "completed"),
-  )
+  await syncedAtStart(server)
   await server.openPullRequest()
   expect(await server.job()).toMatchObject({ state: "waiting" })
   return server
