@@ -1,7 +1,7 @@
 import { openServer } from "@galley/server/open-server"
 import { reconcileHeads } from "@galley/server/reconcile-heads"
 import { requestReview } from "@galley/store/projects/request-review"
-import { taskQueues } from "@galley/store/tasks"
+import { queueTask, taskQueues } from "@galley/store/tasks"
 import { pino } from "pino"
 import { expect, onTestFinished, test } from "vitest"
 import { never, type OutageRig, REPO, startOutage } from "./reconciler-fixture.ts"
@@ -206,6 +206,24 @@ const movedTo = ({ server }: OutageRig, head: string | undefined) =>
     () => server.context.store.sql<{ headSha: string }[]>`select head_sha as "headSha" from review_jobs`,
     ([job]) => job?.headSha === head,
   )
+
+test("carries a command out at the head that GitHub has with two reads, although the look at the doubted second waits", async () => {
+  const rig = await oneSecond(openAndPush)
+  const { github, context } = rig.server
+  await rig.tell(0)
+  const [pull] = await context.store.sql<[{ updatedAt: Date; projectId: string; workspaceId: string }]>`
+    select updated_at as "updatedAt", project_id as "projectId", workspace_id as "workspaceId" from pull_requests`
+  const wanted = { workspaceId: pull.workspaceId, projectId: pull.projectId, number: 1, updatedAt: pull.updatedAt.toISOString() }
+  // As after a rate limit of GitHub: whoever asks for this look joins it.
+  await queueTask(context.store, taskQueues.refreshPullRequest, wanted, 3_600)
+  await github.writeComment({ ...PULL, author: "acme", body: "/review", authorAssociation: "MEMBER" })
+  const comment = github.deliveries().findLast(({ event }) => event === "issue_comment")
+
+  await rig.server.deliver("issue_comment", comment?.request.payload)
+
+  await movedTo(rig, rig.shas[2])
+  expect(rig.reads()).toBe(2)
+})
 
 test("moves a review that a person asks for to the head that GitHub has, should its event be lost", async () => {
   const rig = await oneSecond(openAndPush)

@@ -21,6 +21,8 @@ export const CommandTask = z.object({
   commentId: z.int(),
   author: z.string(),
   deliveryId: z.uuid(),
+  /** The second whose order was doubted when GitHub was asked before: what it shows of it now is the last state of that second. */
+  doubted: z.iso.datetime().nullable().default(null),
 })
 export type CommandTask = z.infer<typeof CommandTask>
 
@@ -41,7 +43,8 @@ export async function resolveCommand(context: ServerContext, command: CommandTas
   await withProject(store, { ...command, hostId }, async (tx, { id, workspaceId, settings }): Promise<DeliveryVerdict> => {
     if ("fault" in now) return { outcome: "ignored", reason: now.fault }
     // An event that came during the read may know the pull request better than the read.
-    const stored = await upsertPullRequest(tx, { id, workspaceId }, now.snapshot)
+    const settles = now.snapshot.updatedAt.toISOString() === command.doubted
+    const stored = await upsertPullRequest(tx, { id, workspaceId }, now.snapshot, settles)
     if (stored.snapshot === "tied") return askAgain(tx, command, stored.updatedAt)
     const obstacle = commandObstacle(stored, settings)
     if (obstacle !== null) return { outcome: "ignored", reason: obstacle }
@@ -61,10 +64,11 @@ export async function resolveCommand(context: ServerContext, command: CommandTas
   })
 }
 
-/** An event of that second told something else: the command waits for what a look at GitHub after that second finds. */
+/** An event of that second told something else: GitHub is asked once more when that second is over. */
 async function askAgain(tx: Transaction, command: CommandTask, updatedAt: Date): Promise<DeliveryVerdict> {
   await requestRefresh(tx, { ...command, updatedAt })
   // After the look that is asked for first.
-  await tx.sendTask(taskQueues.resolveCommandHead, command, { startAfter: REFRESH_DELAY_SECONDS + 1 })
+  const again = { ...command, doubted: updatedAt.toISOString() }
+  await tx.sendTask(taskQueues.resolveCommandHead, again, { startAfter: REFRESH_DELAY_SECONDS + 1 })
   return { outcome: "accepted", reason: "command" }
 }
