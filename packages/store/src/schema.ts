@@ -38,6 +38,7 @@ export const workspaces = pgTable("workspaces", {
   slug: text().notNull(),
   name: text().notNull(),
   maxRunningJobs: integer("max_running_jobs").notNull().default(4),
+  /** Of the turns before `claim_turns`; for servers of the version that still names it. */
   lastClaimedAt: text("last_claimed_at").notNull().default("-infinity"),
   createdAt: at("created_at").notNull().defaultNow(),
 })
