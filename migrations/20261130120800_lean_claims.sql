@@ -9,6 +9,35 @@ create table claim_turns (
   last_workspace uuid not null
 ) with (fillfactor = 10);
 
+-- Settles jobs whose lease ran out. Rows in use by another transaction are left for the next call.
+create or replace function expire_review_leases() returns table (job_id uuid, run_id uuid, workspace_id uuid, state text)
+language plpgsql
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
+set enable_sort = off set plan_cache_mode = force_generic_plan as $$
+declare
+  expired record;
+  -- A value, so that the index of the leases answers: as a function that changes, it made each claim read all busy jobs.
+  due constant timestamptz := clock_timestamp();
+begin
+  for expired in
+    select j.id, j.run_id, j.workspace_id, j.failures
+    from review_jobs j
+    join projects p on p.id = j.project_id
+    join pull_requests q on q.id = j.pull_request_id
+    where j.state = 'running' and j.lease_expires_at <= due
+    order by j.lease_expires_at
+    limit 100
+    for share of p skip locked
+    for update of q, j skip locked
+  loop
+    job_id := expired.id;
+    run_id := expired.run_id;
+    workspace_id := expired.workspace_id;
+    state := settle_review_attempt(expired.id, 'lost', 'runner_lost', null, true, review_retry_delay(expired.failures));
+    return next;
+  end loop;
+end $$;
+
 drop function choose_review_jobs;
 
 -- Chooses up to `wanted` jobs of the given kinds and locks them with their pull requests. Workspaces take turns, each up to its cap; within
