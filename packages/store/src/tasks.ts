@@ -28,7 +28,7 @@ export const TASK_SCHEMA = "pgboss"
 const SUPERVISE_SECONDS = 5
 
 /** What a task carries: small JSON with ids, never a secret. */
-export type TaskData = Readonly<Record<string, string | number | boolean | null>>
+export type TaskData = Readonly<Record<string, string | number | boolean | null | undefined>>
 export type TaskOptions = Pick<SendOptions, "startAfter" | "retryLimit" | "retryDelay" | "priority">
 
 /** Retries with growing delay for about a day (GitHub may be down for long), then the dead queue. */

@@ -76,15 +76,7 @@ async function askGitHub(tx: Transaction, { pullRequest }: EventOf<"pull_request
 
 async function sendCommand(tx: Transaction, { event, project }: Decision<"resolve_command">, deliveryId: string): Promise<DeliveryVerdict> {
   const { number, commentId, author } = event
-  const command: CommandTask = {
-    workspaceId: project.workspaceId,
-    projectId: project.id,
-    number,
-    commentId,
-    author,
-    deliveryId,
-    doubted: null,
-  }
+  const command: CommandTask = { workspaceId: project.workspaceId, projectId: project.id, number, commentId, author, deliveryId }
   await tx.sendTask(taskQueues.resolveCommandHead, command)
   await tx.sendTask(taskQueues.reactToCommand, command)
   return { outcome: "accepted", reason: "command" }

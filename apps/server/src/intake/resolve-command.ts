@@ -22,7 +22,7 @@ export const CommandTask = z.object({
   author: z.string(),
   deliveryId: z.uuid(),
   /** The second whose order was doubted when GitHub was asked before: what it shows of it now is the last state of that second. */
-  doubted: z.iso.datetime().nullable().default(null),
+  doubted: z.iso.datetime().optional(),
 })
 export type CommandTask = z.infer<typeof CommandTask>
 
