@@ -1,6 +1,42 @@
 -- Claims and completions in few, plain statements. Starting a statement costs Postgres more than the rows of a lone job: one that joins,
 -- sorts and aggregates in the general way was measured at three times the time of a loop over the same rows by their keys.
 
+-- The words of a column as its type: the text of a table's own CHECK is parsed anew by every statement that writes a row, which took a
+-- fifth of a claim's time; a type's is kept.
+create domain review_job_state as text
+  check (value in ('waiting', 'running', 'publishing', 'succeeded', 'failed', 'cancelled', 'superseded', 'skipped'));
+create domain review_cause as text check (value in ('event', 'command', 'manual', 'reconciler'));
+create domain review_kind as text check (value in ('diff', 'dynamic'));
+create domain review_outcome as text
+  check (value in ('running', 'reviewed', 'skipped', 'failed', 'lost', 'released', 'cancelled', 'superseded'));
+-- What a job has in each state, for the same reason in a function.
+create function review_job_is_whole(state text, lease_token_hash bytea, lease_expires_at timestamptz, finished_at timestamptz)
+returns boolean language plpgsql immutable as $$
+begin
+  return (state = 'running') = (lease_token_hash is not null) and (state = 'running') = (lease_expires_at is not null)
+    and (state in ('waiting', 'running', 'publishing')) = (finished_at is null);
+end $$;
+alter table review_jobs
+  drop constraint review_jobs_check,
+  drop constraint review_jobs_check1,
+  drop constraint review_jobs_check2,
+  add constraint review_jobs_whole check (review_job_is_whole(state, lease_token_hash, lease_expires_at, finished_at)),
+  drop constraint review_jobs_state_check,
+  drop constraint review_jobs_cause_check,
+  drop constraint review_jobs_review_kind_check,
+  alter column state type review_job_state,
+  alter column cause type review_cause,
+  alter column review_kind type review_kind;
+alter table review_runs
+  drop constraint review_runs_outcome_check,
+  drop constraint review_runs_review_kind_check,
+  alter column outcome type review_outcome,
+  alter column review_kind type review_kind;
+
+-- Which jobs ended long ago, and which gave up lately; instead of an index that every change of every job had to keep.
+drop index review_jobs_of_workspace;
+create index review_jobs_finished on review_jobs (finished_at) where finished_at is not null;
+
 -- Workspaces with waiting jobs take turns in the order of their ids, so that a claim looks at the next ones and not at all of them. Whom the
 -- runners that work for all served last, for each set of kinds: runners of other kinds, or of one workspace, must not move this one on.
 create table claim_turns (
@@ -38,91 +74,169 @@ begin
   end loop;
 end $$;
 
+-- What a lease tells its runner, apart from the tokens. `earlier_usage` is that of earlier attempts at its job.
+create function review_lease(run review_runs, pull pull_requests, project projects, github_installation_id bigint, earlier_usage jsonb)
+returns jsonb language sql stable as $$
+  select jsonb_build_object(
+    'leaseId', run.id, 'fence', run.fence, 'attempt', run.attempt, 'workspaceId', run.workspace_id, 'runnerId', run.runner_id,
+    'jobId', run.job_id, 'kind', run.review_kind, 'headSha', run.head_sha, 'baseSha', run.base_sha,
+    'project', jsonb_build_object(
+      'id', project.id, 'owner', project.owner, 'name', project.name, 'gitUrl', project.git_url, 'settings', project.settings,
+      'githubRepositoryId', project.github_repository_id),
+    'installation', jsonb_build_object('hostId', project.host_id, 'githubInstallationId', github_installation_id),
+    'pullRequest', jsonb_build_object(
+      'id', pull.id, 'number', pull.number, 'title', pull.title, 'description', pull.description, 'author', pull.author,
+      'baseRef', pull.base_ref, 'headRef', pull.head_ref, 'webUrl', pull.web_url),
+    'lastReviewedSha', pull.last_reviewed_sha, 'commentId', pull.comment_id,
+    'publishedState', pull.published_state, 'publishedDigest', encode(pull.published_digest, 'hex'),
+    'earlierUsage', earlier_usage)
+$$;
+
+create function earlier_usage(run review_runs) returns jsonb language plpgsql stable as $$
+begin
+  if run.attempt = 1 then return '[]'; end if;
+  return coalesce(
+    (select jsonb_agg(e.usage) from review_runs e where e.job_id = run.job_id and e.id <> run.id and e.usage <> '{}'), '[]');
+end $$;
+
+create or replace function review_lease_facts(leases uuid[]) returns table (id uuid, request_id uuid, lease jsonb) language plpgsql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
+set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
+begin
+  return query
+  select r.id, r.request_id, review_lease(r, q, p, i.github_installation_id, earlier_usage(r))
+  from unnest(leases) wanted (id)
+  join review_runs r on r.id = wanted.id
+  join pull_requests q on q.id = r.pull_request_id
+  join projects p on p.id = r.project_id
+  join installations i on i.id = p.installation_id;
+end $$;
+
+-- Where fences come from. A number that grows with every lease grows with those of a pull request too, without writing to its row.
+create sequence review_fences;
+select setval('review_fences', 1 + coalesce((select max(fence) from pull_requests), 0), false);
+alter table pull_requests drop constraint pull_requests_check;
+
+-- Gives a waiting job, whose row and pull request the caller locked, to a runner. `asked` is an item of `claim_review_jobs`.
+-- @returns the lease, as `review_lease` tells it
+create function lease_review_job(job_id uuid, pull pull_requests, asked jsonb, lease_ms integer) returns jsonb language plpgsql as $$
+declare
+  job review_jobs;
+  run review_runs;
+  project projects;
+  github_installation_id bigint;
+begin
+  update review_jobs j set
+    state = 'running', attempt = j.attempt + 1, fence = nextval('review_fences'), run_id = (asked ->> 'runId')::uuid,
+    lease_token_hash = decode(asked ->> 'tokenHash', 'hex'),
+    lease_expires_at = clock_timestamp() + lease_ms * interval '1 millisecond'
+  where j.id = job_id
+  returning j.* into job;
+  insert into review_runs as r (
+    id, workspace_id, project_id, pull_request_id, job_id, runner_id, request_id, attempt, fence, review_kind, head_sha, base_sha)
+  values (
+    job.run_id, job.workspace_id, job.project_id, job.pull_request_id, job.id, (asked ->> 'runnerId')::uuid,
+    (asked ->> 'requestId')::uuid, job.attempt, job.fence, job.review_kind, job.head_sha, job.base_sha)
+  returning r.* into run;
+  select p.* into project from projects p where p.id = job.project_id;
+  select i.github_installation_id into github_installation_id from installations i where i.id = project.installation_id;
+  return review_lease(run, pull, project, github_installation_id, earlier_usage(run));
+end $$;
+
 drop function choose_review_jobs;
 
--- Chooses up to `wanted` jobs of the given kinds and locks them with their pull requests. Workspaces take turns, each up to its cap; within
--- a workspace priority and age decide. `only_workspace` null = any. What another transaction holds is passed over. The caller holds the
--- claim lock.
-create function choose_review_jobs(kinds text[], only_workspace uuid, wanted integer)
-returns table (job_id uuid, pull_request_id uuid, workspace_id uuid) language plpgsql
+-- Leases jobs of the given kinds, each named once, to the runners of `asked`, one each, as long as there are jobs. Workspaces take turns,
+-- each up to its cap; within a workspace priority and age decide. `only_workspace` null = any. What another transaction holds is passed over.
+-- The caller holds the claim lock.
+create function lease_review_jobs(kinds text[], only_workspace uuid, asked jsonb[], lease_ms integer) returns jsonb[] language plpgsql
 -- The tables are large and the answer is small, also while statistics say otherwise: jobs are read in the order of their index, never
 -- sorted. Planning anew costs more than choosing.
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
 set enable_sort = off set enable_incremental_sort = off
 set plan_cache_mode = force_generic_plan as $$
-#variable_conflict use_column
 declare
   before_all constant uuid := '00000000-0000-0000-0000-000000000000';
-  proven constant text[] := array(select distinct kind from unnest(kinds) kind order by kind);
+  its_turn constant text := array_to_string(kinds, ',');
+  wanted constant integer := coalesce(cardinality(asked), 0);
   -- A value, so that the index ends the search where jobs are not due.
   due constant timestamptz := clock_timestamp();
-  after uuid := coalesce((select t.last_workspace from claim_turns t where t.kinds = array_to_string(proven, ',') and only_workspace is null), before_all);
-  -- Where a round ends: behind it nothing was found.
+  leases jsonb[] := '{}';
+  -- The workspace that was looked at last, and where a round ends: behind it nothing was found.
+  after uuid := before_all;
+  begun_after uuid;
   up_to uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+  served uuid;
+  its uuid;
+  -- What a workspace gets of a round, and whether this round begins with the first one.
   share integer := 1;
-  jobs uuid[] := '{}';
-  pulls uuid[] := '{}';
-  served uuid[] := '{}';
-  found_jobs uuid[];
-  found_pulls uuid[];
-  found_served uuid[];
+  is_whole boolean;
+  seats integer;
+  before integer;
+  givers integer;
+  best record;
 begin
-  while cardinality(jobs) < wanted loop
-    with recursive turn (id) as (
-      -- Workspaces with waiting jobs, found by jumping through the index, and only as many as are needed.
-      select coalesce(only_workspace, (
-        select j.workspace_id from review_jobs j
-        where j.state = 'waiting' and j.workspace_id > after and j.workspace_id <= up_to order by j.workspace_id limit 1))
-      union all
-      select (
-        select j.workspace_id from review_jobs j
-        where j.state = 'waiting' and j.workspace_id > turn.id and j.workspace_id <= up_to order by j.workspace_id limit 1)
-      from turn where turn.id is not null and only_workspace is null
-    )
-    select array_agg(k.id), array_agg(k.pull_request_id), array_agg(k.workspace_id) into found_jobs, found_pulls, found_served
-    from (
-      select best.id, best.pull_request_id, w.id as workspace_id
-      from turn
-      join workspaces w on w.id = turn.id
-      cross join lateral (
-        select least(share, w.max_running_jobs - cardinality(array_positions(served, w.id)) - (
-          select count(*) from review_jobs r where r.workspace_id = w.id and r.state = 'running')) as seats
-      ) room
-      cross join lateral (
-        select its.* from unnest(proven) kind
+  if only_workspace is null then
+    after := coalesce((select t.last_workspace from claim_turns t where t.kinds = its_turn), before_all);
+  end if;
+  begun_after := after;
+  is_whole := begun_after = before_all;
+  while cardinality(leases) < wanted loop
+    givers := 0;
+    while cardinality(leases) < wanted loop
+      if only_workspace is null then
+        -- Jumps through the index to the next workspace with waiting jobs.
+        select j.workspace_id into its from review_jobs j
+        where j.state = 'waiting' and j.workspace_id > after and j.workspace_id <= up_to order by j.workspace_id limit 1;
+      else
+        its := case when after < only_workspace then only_workspace end;
+      end if;
+      exit when its is null;
+      after := its;
+      before := cardinality(leases);
+
+      select least(share, wanted - before, w.max_running_jobs - (
+        select count(*) from review_jobs r where r.workspace_id = w.id and r.state = 'running')) into seats
+      from workspaces w where w.id = its;
+      continue when seats <= 0;
+      for best in
+        select its_best.* from unnest(kinds) kind
         cross join lateral (
-          select j.id, j.pull_request_id, j.priority, j.run_after
+          select j.id, q as pull, j.priority, j.run_after
           from review_jobs j join pull_requests q on q.id = j.pull_request_id
-          where j.state = 'waiting' and j.review_kind = kind and j.workspace_id = w.id and j.run_after <= due and j.id <> all (jobs)
+          where j.state = 'waiting' and j.review_kind = kind and j.workspace_id = its and j.run_after <= due
             -- Not as an anti-join: that reads all busy jobs.
             and (
               select b.id from review_jobs b where b.pull_request_id = j.pull_request_id and b.state in ('running', 'publishing')) is null
           order by j.priority desc, j.run_after
-          limit greatest(room.seats, 0)
+          limit seats
           for update of j, q skip locked
-        ) its
-        order by its.priority desc, its.run_after
-        limit greatest(room.seats, 0)
-      ) best
-      limit wanted - cardinality(jobs)
-    ) k;
+        ) its_best
+        order by its_best.priority desc, its_best.run_after
+        limit seats
+      loop
+        leases := leases || lease_review_job(best.id, best.pull, asked[cardinality(leases) + 1], lease_ms);
+      end loop;
+      if cardinality(leases) > before then
+        givers := givers + 1;
+        served := its;
+      end if;
+    end loop;
 
-    -- The first round began where the last claim ended; the others begin at the first workspace.
-    exit when found_jobs is null and after = before_all;
-    if found_jobs is null then up_to := after; end if;
-    jobs := jobs || coalesce(found_jobs, '{}');
-    pulls := pulls || coalesce(found_pulls, '{}');
-    served := served || coalesce(found_served, '{}');
-    -- One round told how many have jobs; the next one gives each its part of what is left.
-    if after = before_all then share := greatest(1, (wanted - cardinality(jobs)) / cardinality(found_jobs)); end if;
+    exit when is_whole and givers = 0;
+    -- The first round began where the last claim ended.
+    if givers = 0 then up_to := begun_after; end if;
+    -- A whole round told how many have jobs; the next one gives each its part of what is left.
+    if is_whole then share := greatest(1, (wanted - cardinality(leases)) / givers); end if;
+    is_whole := true;
     after := before_all;
   end loop;
 
-  if only_workspace is null and cardinality(jobs) > 0 then
-    insert into claim_turns (kinds, last_workspace) values (array_to_string(proven, ','), served[cardinality(served)])
-    on conflict on constraint claim_turns_pkey do update set last_workspace = excluded.last_workspace;
+  if only_workspace is null and served is not null then
+    update claim_turns t set last_workspace = served where t.kinds = its_turn;
+    if not found then insert into claim_turns (kinds, last_workspace) values (its_turn, served); end if;
   end if;
-  return query select * from unnest(jobs, pulls, served);
+  return leases;
 end $$;
 
 -- Serves many runners at once: `requests` is an array of {requestId, runId, runnerId, workspaceId, kinds, tokenHash}, in the order
@@ -134,58 +248,56 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
-  alike record;
-  chosen record;
   asked jsonb;
-  leased review_jobs;
-  next_fence bigint;
-  leases uuid[];
-  repeated uuid[];
+  known review_runs;
+  -- What is asked for, and who asks for it.
+  wishes jsonb[] := '{}';
+  groups jsonb := '[]';
+  wish jsonb;
+  place integer;
+  leases jsonb[];
+  due constant timestamptz := clock_timestamp();
 begin
+  -- The lock is not held until the disk has the leases. Should Postgres crash within a second, these jobs are still waiting and their runners
+  -- hear that their leases are lost; whatever is committed durably after a claim takes it along.
+  perform set_config('synchronous_commit', 'off', true);
   perform pg_advisory_xact_lock(724001);
-  perform expire_review_leases();
+  perform from review_jobs where state = 'running' and lease_expires_at <= due limit 1;
+  if found then perform expire_review_leases(); end if;
 
-  -- An answer that was lost: the same lease again while it lasts, and never a second job.
-  select array_agg(r.id) filter (where r.outcome = 'running' and r.runner_id = a."runnerId"), array_agg(r.request_id)
-  into leases, repeated
-  from jsonb_to_recordset(requests) a ("requestId" uuid, "runnerId" uuid) join review_runs r on r.request_id = a."requestId";
-
-  for alike in
-    select a.one -> 'kinds' as kinds, (a.one ->> 'workspaceId')::uuid as workspace_id, array_agg(a.one order by a.n) as requests
-    from jsonb_array_elements(requests) with ordinality a (one, n)
+  for asked in select jsonb_array_elements(requests) loop
+    select * into known from review_runs r where r.request_id = (asked ->> 'requestId')::uuid;
+    if known.id is not null then
+      -- An answer that was lost: the same lease again while it lasts, and never a second job.
+      if known.outcome = 'running' and known.runner_id = (asked ->> 'runnerId')::uuid then
+        return query select f.request_id, f.lease from review_lease_facts(array[known.id]) f;
+      end if;
+      continue;
+    end if;
     -- A poll waits for up to 25 s: meanwhile its runner may have been paused or removed. One that is being changed is passed over: nobody
     -- else waits for it, and it gets no lease that its removal would not see.
-    cross join lateral (
-      select from runners r where r.id = (a.one ->> 'runnerId')::uuid and not r.paused and r.removed_at is null
-      for key share skip locked) fit
-    where repeated is null or (a.one ->> 'requestId')::uuid <> all (repeated)
-    group by 1, 2
-    order by min(a.n)
-  loop
-    for chosen in
-      select * from choose_review_jobs(
-        array(select jsonb_array_elements_text(alike.kinds)), alike.workspace_id, cardinality(alike.requests)) with ordinality
-    loop
-      asked := alike.requests[chosen.ordinality];
-      update pull_requests q set fence = q.fence + 1 where q.id = chosen.pull_request_id returning q.fence into next_fence;
-      update review_jobs j set
-        state = 'running', attempt = j.attempt + 1, fence = next_fence, run_id = (asked ->> 'runId')::uuid,
-        lease_token_hash = decode(asked ->> 'tokenHash', 'hex'),
-        lease_expires_at = clock_timestamp() + lease_ms * interval '1 millisecond'
-      where j.id = chosen.job_id
-      returning j.* into leased;
-      insert into review_runs (
-        id, workspace_id, project_id, pull_request_id, job_id, runner_id, request_id, attempt, fence, review_kind, head_sha, base_sha)
-      values (
-        leased.run_id, leased.workspace_id, leased.project_id, leased.pull_request_id, leased.id, (asked ->> 'runnerId')::uuid,
-        (asked ->> 'requestId')::uuid, leased.attempt, leased.fence, leased.review_kind, leased.head_sha, leased.base_sha);
-      leases := leases || leased.run_id;
-    end loop;
+    perform from runners w where w.id = (asked ->> 'runnerId')::uuid and not w.paused and w.removed_at is null for key share skip locked;
+    continue when not found;
+    wish := jsonb_build_array(asked -> 'kinds', asked -> 'workspaceId');
+    place := array_position(wishes, wish);
+    if place is null then
+      wishes := wishes || wish;
+      groups := groups || jsonb_build_array(jsonb_build_array(asked));
+    else
+      groups := jsonb_set(groups, array[(place - 1)::text], groups -> (place - 1) || asked);
+    end if;
   end loop;
 
-  if leases is not null then
-    return query select f.request_id, f.lease from review_lease_facts(leases) f;
-  end if;
+  for alike in 0 .. cardinality(wishes) - 1 loop
+    wish := wishes[alike + 1];
+    leases := lease_review_jobs(
+      array(select jsonb_array_elements_text(wish -> 0)), (wish ->> 1)::uuid, array(select jsonb_array_elements(groups -> alike)), lease_ms);
+    for place in 1 .. cardinality(leases) loop
+      request_id := (groups #>> array[alike::text, (place - 1)::text, 'requestId'])::uuid;
+      lease := leases[place];
+      return next;
+    end loop;
+  end loop;
 end $$;
 
 -- Ends leases with what their runners handed over, with one commit. An item of `results` is {leaseId, runnerId, tokenHash, fence, outcome, code,
@@ -204,13 +316,13 @@ declare
 begin
   for item in select jsonb_array_elements(results) loop
     lease_id := (item ->> 'leaseId')::uuid;
+    select r.job_id into job_id from review_runs r where r.id = lease_id and r.runner_id = (item ->> 'runnerId')::uuid;
     update review_jobs j set
       state = case when j.cancel_code is not null then 'cancelled' when item ->> 'outcome' = 'reviewed' then 'publishing' else 'skipped' end,
       code = coalesce(j.cancel_code, item ->> 'code'),
       finished_at = case when j.cancel_code is null and item ->> 'outcome' = 'reviewed' then null else clock_timestamp() end,
       lease_token_hash = null, lease_expires_at = null
-    from review_runs r
-    where r.id = lease_id and r.runner_id = (item ->> 'runnerId')::uuid and j.id = r.job_id and j.run_id = r.id and j.state = 'running'
+    where j.id = job_id and j.run_id = lease_id and j.state = 'running'
       and j.fence = (item ->> 'fence')::bigint and j.lease_token_hash = decode(item ->> 'tokenHash', 'hex')
       and j.lease_expires_at > clock_timestamp()
     returning j.* into ended;

@@ -130,7 +130,7 @@ test("does not write what a newer review overtook", async () => {
   const good = server.botComments()
   await server.command()
   const lease = await server.lease()
-  await server.context.store.sql`update pull_requests set fence = fence + 1, published_fence = fence + 1`
+  await server.context.store.sql`update pull_requests set published_fence = ${lease.fence + 1}`
   server.github.clearRequests()
   const state = stateAt(lease.job.headSha)
   await server.on(lease, "result", resultOf(lease, { state, comment: commentOf(state, "late") }))

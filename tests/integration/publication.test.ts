@@ -86,7 +86,7 @@ test("refuses to record a publication that a newer lease overtook", async () => 
   const store = await freshStore()
   const tenant = await seedTenant(store)
   const { jobId, lease } = await publishing(store, tenant)
-  await store.sql`update pull_requests set fence = ${lease.fence + 1}, published_fence = ${lease.fence + 1}, comment_id = 7`
+  await store.sql`update pull_requests set published_fence = ${lease.fence + 1}, comment_id = 7`
 
   const finished = finishPublication(store, { workspaceId: tenant.workspaceId, jobId, commentId: 42, state, digest })
 

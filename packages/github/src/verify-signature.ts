@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto"
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto"
 
 const HEADER = /^sha256=([0-9a-f]{64})$/
 
@@ -7,11 +7,11 @@ const HEADER = /^sha256=([0-9a-f]{64})$/
  * secret, so that the time does not tell which one is live. A SHA-1 signature is never looked at.
  *
  * @param body the raw request body, before any decoding: a body serialised again has other bytes
- * @param secrets one or two live webhook secrets (two while one is being rotated)
+ * @param secrets one or two live webhook secrets (two while one is being rotated), as keys: a string is made one for each call
  *
  * Source: GitHub, "Validating webhook deliveries".
  */
-export function verifySignature(body: Uint8Array, header: string | undefined, secrets: readonly string[]): boolean {
+export function verifySignature(body: Uint8Array, header: string | undefined, secrets: readonly KeyObject[]): boolean {
   const match = HEADER.exec(header ?? "")
   if (!match?.[1]) return false
   const given = Buffer.from(match[1], "hex")

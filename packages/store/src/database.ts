@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from "node:crypto"
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js"
 import type { PgBoss } from "pg-boss"
 import postgres, { type Sql, type TransactionSql } from "postgres"
@@ -31,8 +32,8 @@ export interface Store {
   readonly db: PostgresJsDatabase<typeof schema>
   readonly boss: PgBoss
   readonly keyRing: KeyRing
-  /** 32 bytes from which lease tokens are derived. */
-  readonly leaseKey: Uint8Array
+  /** Of 32 bytes, from which lease tokens are derived. */
+  readonly leaseKey: KeyObject
   readonly jobs: Notifier
   readonly runs: Notifier
   readonly onTask: (queue: TaskQueue) => void
@@ -69,7 +70,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     db: drizzle(pages, { schema }),
     boss,
     keyRing: options.keyRing,
-    leaseKey: deriveKey(options.keyRing, "lease token"),
+    leaseKey: createSecretKey(deriveKey(options.keyRing, "lease token")),
     jobs,
     runs,
     onTask: options.onTask ?? (() => {}),

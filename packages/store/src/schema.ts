@@ -148,6 +148,7 @@ export const pullRequests = pgTable("pull_requests", {
   draft: boolean().notNull(),
   open: boolean().notNull(),
   updatedAt: at("updated_at").notNull(),
+  /** Of the leases before `review_fences`; for servers of the version that still names it. */
   fence: number("fence").notNull().default(0),
   commentId: number("comment_id"),
   lastReviewedSha: text("last_reviewed_sha"),

@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto"
 import { errorCode, GalleyError } from "@galley/contract/errors"
 import { MAX_WEBHOOK_BYTES } from "@galley/contract/limits"
 import { verifySignature } from "@galley/github/verify-signature"
@@ -48,10 +49,11 @@ function isForeignHost(request: Request, webUrl: string): boolean {
  */
 export function webhookRoute(context: ServerContext): Hono {
   const intake = openIntake(context.store)
+  const secrets = context.config.github.webhookSecrets.map((secret) => createSecretKey(secret, "utf8"))
   return new Hono().post("/webhooks/github", async (c) => {
     try {
       const body = await readBody(c.req.raw, MAX_WEBHOOK_BYTES, context.config.webhookBodyMs)
-      if (!verifySignature(body, c.req.header("x-hub-signature-256"), context.config.github.webhookSecrets)) {
+      if (!verifySignature(body, c.req.header("x-hub-signature-256"), secrets)) {
         throw new GalleyError("webhook_signature_invalid", "the signature does not match the body")
       }
       const { deliveryId, event } = headersOf(c.req.raw)

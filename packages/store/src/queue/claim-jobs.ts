@@ -83,6 +83,7 @@ export async function claimJobs(
   const parameter = [...distinct].map(([requestId, request]) => ({
     ...request,
     requestId,
+    kinds: [...new Set(request.kinds)].toSorted(),
     runId: uuidv7(),
     tokenHash: hashToken(tokens.get(requestId) ?? "").toString("hex"),
   }))

@@ -1,11 +1,11 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { GalleyError } from "@galley/contract/errors"
 import type { LeaseResult } from "@galley/contract/protocol"
 import { createBatcher } from "../batch.ts"
-import type { Store } from "../database.ts"
+import type { Query, Store } from "../database.ts"
 import { toJson } from "../json.ts"
 import { taskQueues } from "../tasks.ts"
-import { inTransaction } from "../transaction.ts"
+import { inTransaction, wakeJobs, wakeRuns } from "../transaction.ts"
 import { hashToken, type LeaseProof } from "./lease-token.ts"
 
 interface HandedOver {
@@ -57,24 +57,31 @@ function answerOf({ answer }: Completion): boolean {
   return answer === "stored"
 }
 
-/** The answers in the order of the results. */
+/** The answers in the order of the results. What sends no publication is one statement, which commits by itself. */
 async function completeJobs(store: Store, handedOver: readonly HandedOver[]): Promise<Completion[]> {
-  return inTransaction(store, async (tx) => {
-    const completions = await tx.sql<Completion[]>`
-      select lease_id as "leaseId", answer, job_id as "jobId", workspace_id as "workspaceId", job_state as "jobState"
-      from complete_reviews(${tx.sql.json(toJson(handedOver.map(rowOf)))})`
-    const byLease = new Map(completions.map((completion) => [completion.leaseId, completion]))
-    const stored = completions.filter(({ answer }) => answer === "stored")
-    const published = stored.filter(({ jobState }) => jobState === "publishing")
-    await tx.sendTasks(
-      taskQueues.publishComment,
-      published.map(({ jobId, workspaceId }) => ({ jobId, workspaceId })),
-    )
-    for (const { workspaceId, leaseId } of stored) tx.wakeRuns(workspaceId, leaseId)
-    // The workspace has room again, and where nothing is published the pull request too.
-    if (stored.length > 0) tx.wakeJobs(0)
-    return handedOver.map(({ proof }) => byLease.get(proof.leaseId.toLowerCase()) ?? lost(proof))
-  })
+  const completions = handedOver.some(({ result }) => result.outcome === "reviewed")
+    ? await inTransaction(store, async (tx) => {
+        const ended = await endLeases(tx.sql, handedOver)
+        const published = ended.filter(({ answer, jobState }) => answer === "stored" && jobState === "publishing")
+        await tx.sendTasks(
+          taskQueues.publishComment,
+          published.map(({ jobId, workspaceId }) => ({ jobId, workspaceId })),
+        )
+        return ended
+      })
+    : await endLeases(store.sql, handedOver)
+  const stored = completions.filter(({ answer }) => answer === "stored")
+  for (const { workspaceId, leaseId } of stored) wakeRuns(store, workspaceId, leaseId)
+  // The workspace has room again, and where nothing is published the pull request too.
+  if (stored.length > 0) wakeJobs(store, 0)
+  const byLease = new Map(completions.map((completion) => [completion.leaseId, completion]))
+  return handedOver.map(({ proof }) => byLease.get(proof.leaseId.toLowerCase()) ?? lost(proof))
+}
+
+function endLeases(sql: Query, handedOver: readonly HandedOver[]): Promise<Completion[]> {
+  return sql<Completion[]>`
+    select lease_id as "leaseId", answer, job_id as "jobId", workspace_id as "workspaceId", job_state as "jobState"
+    from complete_reviews(${sql.json(toJson(handedOver.map(rowOf)))})`
 }
 
 const lost = ({ leaseId }: LeaseProof): Completion => ({ leaseId, answer: "lease_lost", jobId: "", workspaceId: "", jobState: null })
@@ -90,7 +97,7 @@ function rowOf({ proof, result }: HandedOver) {
     outcome: result.outcome,
     code: result.outcome === "skipped" ? result.code : null,
     usage: result.usage,
-    digest: createHash("sha256").update(JSON.stringify(result)).digest("hex"),
+    digest: hash("sha256", JSON.stringify(result)),
     state: review?.state ?? null,
     findings: review?.findings ?? [],
     coverage: result.coverage,

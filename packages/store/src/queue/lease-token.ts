@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto"
+import { createHmac, hash, type KeyObject } from "node:crypto"
 
 /** What a runner shows with every verb on a lease. */
 export interface LeaseProof {
@@ -12,11 +12,11 @@ export interface LeaseProof {
  * The token of the lease that answers a request: the same request gets the same token again when its answer was lost, on any server,
  * although only the hash is stored.
  */
-export function leaseToken(leaseKey: Uint8Array, runnerId: string, requestId: string): string {
+export function leaseToken(leaseKey: KeyObject, runnerId: string, requestId: string): string {
   return createHmac("sha256", leaseKey).update(`${runnerId}:${requestId}`).digest("base64url")
 }
 
 /** SHA-256, as stored. The token has 256 bits, so a plain hash is enough. */
 export function hashToken(token: string): Buffer {
-  return createHash("sha256").update(token).digest()
+  return hash("sha256", token, "buffer")
 }

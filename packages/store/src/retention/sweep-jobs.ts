@@ -8,20 +8,13 @@ import { BATCH_ROWS, inBatches } from "./in-batches.ts"
  * @returns how many jobs were removed
  */
 export async function sweepJobs({ sql }: Store, days: number, signal: AbortSignal): Promise<number> {
-  const workspaces = await sql<{ id: string }[]>`select id from workspaces`
-  let removed = 0
-  for (const { id } of workspaces) {
-    removed += await inBatches(async () => {
-      // Both look-ups have an index: jobs of a workspace, and of a pull request, by time.
-      const swept = await sql`
-        delete from review_jobs where id = any(array(
-          select j.id from review_jobs j
-          where j.workspace_id = ${id} and j.created_at < now() - ${days} * interval '1 day'
-            and j.finished_at < now() - ${days} * interval '1 day'
-            and exists (select from review_jobs n where n.pull_request_id = j.pull_request_id and n.created_at > j.created_at)
-          limit ${BATCH_ROWS}))`
-      return swept.count
-    }, signal)
-  }
-  return removed
+  return inBatches(async () => {
+    const swept = await sql`
+      delete from review_jobs where id = any(array(
+        select j.id from review_jobs j
+        where j.finished_at < now() - ${days} * interval '1 day' and j.created_at < now() - ${days} * interval '1 day'
+          and exists (select from review_jobs n where n.pull_request_id = j.pull_request_id and n.created_at > j.created_at)
+        limit ${BATCH_ROWS}))`
+    return swept.count
+  }, signal)
 }
