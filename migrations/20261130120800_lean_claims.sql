@@ -16,6 +16,8 @@ begin
   return (state = 'running') = (lease_token_hash is not null) and (state = 'running') = (lease_expires_at is not null)
     and (state in ('waiting', 'running', 'publishing')) = (finished_at is null);
 end $$;
+create domain delivery_outcome as text check (value in ('received', 'queued', 'cancelled', 'accepted', 'ignored'));
+alter table webhook_deliveries drop constraint webhook_deliveries_outcome_check, alter column outcome type delivery_outcome;
 alter table review_jobs
   drop constraint review_jobs_check,
   drop constraint review_jobs_check1,

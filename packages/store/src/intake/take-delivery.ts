@@ -48,8 +48,9 @@ export function openIntake(store: Store): Intake {
   const apply = createBatcher<ReturnType<typeof requestOf>, AppliedRow>(
     (requests) => sql<AppliedRow[]>`
       select outcome, reason, job_id as "jobId", delay_ms as "delayMs"
-      from take_ordered_deliveries(${sql.json(requests.map((request, place) => ({ ...request, place })))}) order by place`,
-    ({ project_id, pull_request_number, delivery_id }) => (project_id === null ? delivery_id : `${project_id} ${pull_request_number}`),
+      from take_ordered_deliveries(${sql.json(batchOf(requests))}) order by place`,
+    ({ delivery: { project_id, pull_request_number, delivery_id } }) =>
+      project_id === null ? delivery_id : `${project_id} ${pull_request_number}`,
   )
   // Never trusted: the database compares versions before it does anything.
   const known = new Map<string, IntakeTarget>()
@@ -100,36 +101,52 @@ function askAgainAfterTwin(error: unknown): AppliedRow {
 function requestOf(delivery: Delivery, target: IntakeTarget, decided: DecidedDelivery) {
   const { project, installation, version } = target
   const { step, pullRequest } = decided
+  const pull = project !== null && pullRequest !== null ? pullRequestRow(project, pullRequest) : null
   return {
-    host_id: delivery.hostId,
-    delivery_id: delivery.deliveryId,
-    event: delivery.event,
-    action: delivery.action,
-    workspace_id: project?.workspaceId ?? installation?.workspaceId ?? null,
-    project_id: project?.id ?? null,
-    pull_request_number: delivery.pullRequestNumber,
-    github_installation_id: delivery.githubInstallationId,
-    github_repository_id: delivery.githubRepositoryId,
-    seen: version,
-    step: step.action,
-    reason: step.action === "ignore" ? step.reason : step.action === "cancel" ? step.code : null,
-    pull: project !== null && pullRequest !== null ? pullRequestRow(project, pullRequest) : null,
+    delivery: {
+      host_id: delivery.hostId,
+      delivery_id: delivery.deliveryId,
+      event: delivery.event,
+      action: delivery.action,
+      workspace_id: project?.workspaceId ?? installation?.workspaceId ?? null,
+      project_id: project?.id ?? null,
+      pull_request_number: delivery.pullRequestNumber,
+      github_installation_id: delivery.githubInstallationId,
+      github_repository_id: delivery.githubRepositoryId,
+      seen: version,
+      step: step.action,
+      reason: step.action === "ignore" ? step.reason : step.action === "cancel" ? step.code : null,
+      said_at: pull?.updated_at ?? null,
+    },
+    pull,
     job: step.action === "enqueue" ? jobOf(step.debounceMs, decided, target) : null,
   }
 }
 
-/** The wanted job of an event, without its pull request, which may be new. */
+/** Each row with the number of its delivery; a delivery without a pull request or job has no row there. */
+function batchOf(requests: readonly ReturnType<typeof requestOf>[]) {
+  return {
+    deliveries: requests.map(({ delivery }, place) => ({ ...delivery, place })),
+    pulls: requests.flatMap(({ pull }, place) => (pull === null ? [] : [{ ...pull, place }])),
+    jobs: requests.flatMap(({ job }, place) => (job === null ? [] : [{ ...job, place }])),
+  }
+}
+
+/** The wanted job of an event. */
 function jobOf(debounceMs: number, { pullRequest }: DecidedDelivery, { project }: IntakeTarget) {
   if (project === null || pullRequest === null) throw new Error("a job needs a project and a pull request")
+  const updatedAt = pullRequest.updatedAt.toISOString()
   return {
     id: uuidv7(),
     workspace_id: project.workspaceId,
     project_id: project.id,
+    number: pullRequest.number,
+    said_at: updatedAt,
     cause: "event",
     review_kind: project.settings.reviewKind,
     head_sha: pullRequest.headSha,
     base_sha: pullRequest.baseSha,
-    head_updated_at: pullRequest.updatedAt.toISOString(),
+    head_updated_at: updatedAt,
     priority: AUTOMATIC_PRIORITY,
     debounce_ms: debounceMs,
   }

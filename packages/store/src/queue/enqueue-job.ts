@@ -37,7 +37,6 @@ export async function enqueueJob(tx: Transaction, wanted: WantedReview): Promise
   const row = {
     id: uuidv7(),
     workspace_id: wanted.workspaceId,
-    pull_request_id: wanted.pullRequestId,
     cause: wanted.cause,
     requested_by: wanted.requestedBy ?? null,
     review_kind: wanted.kind,
@@ -49,9 +48,10 @@ export async function enqueueJob(tx: Transaction, wanted: WantedReview): Promise
   }
   const [job] = await sql<[(EnqueuedJob & { delayMs: number })?]>`
     with pull_request as (
-      select project_id from pull_requests where id = ${wanted.pullRequestId} and workspace_id = ${wanted.workspaceId} for update)
+      select project_id, number from pull_requests where id = ${wanted.pullRequestId} and workspace_id = ${wanted.workspaceId} for update)
     select e.job_id as "jobId", e.is_new as "isNew", e.due as "runAfter", e.delay_ms as "delayMs"
-    from pull_request q, enqueue_reviews(jsonb_build_array(${sql.json(row)} || jsonb_build_object('project_id', q.project_id))) e`
+    from pull_request q, enqueue_reviews(
+      jsonb_build_array(${sql.json(row)} || jsonb_build_object('project_id', q.project_id, 'number', q.number))) e`
   if (!job) throw new Error(`no pull request ${wanted.pullRequestId} in workspace ${wanted.workspaceId}`)
   tx.wakeJobs(job.delayMs)
   return { jobId: job.jobId, isNew: job.isNew, runAfter: job.runAfter }
