@@ -8,8 +8,11 @@
  * publish. Checks without a job to look at are skipped and say so. ONLY runs the checks whose name holds the text; QUICK skips those that wait
  * for a lease to run out.
  */
+import { randomUUID } from "node:crypto"
+import { errorCode } from "@galley/contract/errors"
 import { type Check, NotSeen } from "./check.ts"
 import { allChecks, JOBS_NEEDED } from "./checks/all-checks.ts"
+import { release, type Server } from "./protocol-client.ts"
 import { type Outcome, runChecks, summary } from "./run-checks.ts"
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -27,10 +30,25 @@ async function main({ SERVER, TOKEN, ONLY = "", QUICK = "" }: NodeJS.ProcessEnv)
     say(`there is no check with ${ONLY} in its name`)
     return 2
   }
+  const server = { url: SERVER.replace(/\/+$/, ""), token: TOKEN }
+  const obstacle = await findObstacle(server)
+  if (obstacle !== null) {
+    say(`FAILED ${SERVER} cannot be checked\n    ${obstacle}`)
+    say("0 passed, 1 failed")
+    return 1
+  }
   say(`${checks.length} checks of ${SERVER}; they use up to ${JOBS_NEEDED} waiting jobs`)
-  const outcomes = await runChecks({ url: SERVER.replace(/\/+$/, ""), token: TOKEN }, checks, tell)
+  const outcomes = await runChecks(server, checks, tell)
   say(summary(outcomes))
   return outcomes.some(({ state }) => state === "failed") ? 1 : 0
+}
+
+/** Why every check would fail alike, or null. Gives back a lease that nobody has: that tells whether there is a server, and takes no job. */
+async function findObstacle(server: Server): Promise<string | null> {
+  const nobodys = { leaseId: randomUUID(), leaseToken: "a token of no lease" }
+  const code = await release(server, nobodys, AbortSignal.timeout(10_000)).then(() => null, errorCode)
+  if (code === "runner_unauthorized") return "it does not know this token (runner_unauthorized)"
+  return code === "server_unreachable" ? "there is no answer of runner protocol v1 (server_unreachable)" : null
 }
 
 const leftOut = (check: Check): Check => ({ ...check, run: () => Promise.reject(new NotSeen("left out with QUICK")) })

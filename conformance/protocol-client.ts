@@ -5,6 +5,7 @@ import type { z } from "zod"
 /** Address of a server, without a slash at the end, and the token of a runner. */
 export type Server = Readonly<{ url: string; token: string }>
 type Lease = protocol.Lease
+type LeaseKey = Pick<Lease, "leaseId" | "leaseToken">
 
 // Runner protocol v1, one function per verb. Each sends one request and throws the server's code when it was refused, `server_unreachable`
 // when there was no answer or none of this protocol, and the reason of its signal.
@@ -41,7 +42,7 @@ export async function failure(server: Server, lease: Lease, body: protocol.Lease
 }
 
 /** Gives the job back; no attempt is counted. */
-export async function release(server: Server, lease: Lease, signal: AbortSignal): Promise<void> {
+export async function release(server: Server, lease: LeaseKey, signal: AbortSignal): Promise<void> {
   await onLease(server, lease, "release", {}, signal)
 }
 
@@ -50,7 +51,7 @@ export function mayPass(error: unknown): boolean {
   return error instanceof GalleyError && ["server_unreachable", "internal_error", "intake_store_unavailable"].includes(error.code)
 }
 
-function onLease(server: Server, lease: Lease, verb: string, body: unknown, signal: AbortSignal): Promise<unknown> {
+function onLease(server: Server, lease: LeaseKey, verb: string, body: unknown, signal: AbortSignal): Promise<unknown> {
   return post(server, `/leases/${lease.leaseId}/${verb}`, body, { [protocol.LEASE_TOKEN_HEADER]: lease.leaseToken }, 0, signal)
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises"
-import { createTaskRunner, scheduledQueues, taskQueues } from "@galley/store/tasks"
+import { createTaskRunner, deadTaskQueue, scheduledQueues, taskQueues } from "@galley/store/tasks"
 import type { Sql } from "postgres"
 import type { ChaosRig } from "./chaos-rig.ts"
 import { endLeases, letReconcilerRunAgain, letTasksComeDue } from "./let-time-pass.ts"
@@ -39,7 +39,8 @@ export async function comeToRest(rig: ChaosRig, signal: AbortSignal): Promise<st
   try {
     const unfinished = await reconcile(rig, clock, signal)
     const ownEnds = [...rig.servers, ...rig.runners].flatMap((kept) => kept.ownEnds())
-    return [...unfinished, ...ownEnds.map((how) => `a process ended by itself with ${how}`)]
+    const leftovers = await listLeftovers(rig.intake.sql)
+    return [...unfinished, ...leftovers, ...ownEnds.map((how) => `a process ended by itself with ${how}`)]
   } finally {
     await clock.stop({ graceful: false })
   }
@@ -76,6 +77,17 @@ async function listWork(sql: Sql): Promise<string[]> {
   const jobs = await sql<{ state: string; n: number }[]>`
     select state, count(*)::int as n from review_jobs where state in ('waiting', 'running', 'publishing') group by 1`
   return [...jobs.map(({ state, n }) => `jobs: ${n} ${state}`), ...(await listTasks(sql, Object.values(taskQueues)))]
+}
+
+/** What came to an end that is none. */
+async function listLeftovers(sql: Sql): Promise<string[]> {
+  const [left] = await sql<[{ dead: number; undecided: number }]>`
+    select (select count(*)::int from pgboss.job where name = ${deadTaskQueue}) as dead,
+      (select count(*)::int from webhook_deliveries where outcome = 'received' or (outcome = 'accepted' and reason = 'command')) as undecided`
+  return [
+    ...(left.dead > 0 ? [`${left.dead} tasks were given up`] : []),
+    ...(left.undecided > 0 ? [`${left.undecided} deliveries were never decided`] : []),
+  ]
 }
 
 async function listTasks(sql: Sql, queues: readonly string[]): Promise<string[]> {

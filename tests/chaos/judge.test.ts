@@ -62,9 +62,23 @@ const broken: [string, Failure["counter"], Change][] = [
   ["a second comment stands there", "duplicateComments", { closed: { commentShas: [EARLIER, EARLIER], commentsWritten: 2 } }],
   ["a second comment was written and deleted", "duplicateComments", { ready: { commentsWritten: 2 } }],
   ["a head was published twice and asked for once", "duplicateComments", { ready: { publishedShas: [HEAD, HEAD] } }],
-  ["a head was published that nobody asked for", "duplicateComments", { closed: { publishedShas: [HEAD] } }],
+  [
+    "a head was published that nobody asked for",
+    "duplicateComments",
+    { closed: { publishedShas: [HEAD], commentShas: [HEAD], commentsWritten: 1 } },
+  ],
   ["the last head has no run", "missingRuns", { ready: { publishedShas: [EARLIER], commentShas: [EARLIER] } }],
   ["nothing at all was reviewed", "missingRuns", { ready: untouched }],
+  [
+    "a closed pull request was reviewed and its comment is gone",
+    "missingRuns",
+    { closed: { publishedShas: [EARLIER], commentsWritten: 1 } },
+  ],
+  [
+    "the comment of a closed pull request cannot be read",
+    "missingRuns",
+    { closed: { publishedShas: [EARLIER], commentShas: [null], commentsWritten: 1 } },
+  ],
   ["an older review replaced the last one", "missingRuns", { ready: { publishedShas: [HEAD, EARLIER], commentShas: [EARLIER] } }],
   ["the comment is gone", "missingRuns", { ready: { commentShas: [] } }],
   ["the comment cannot be read", "missingRuns", { ready: { commentShas: [null] } }],
@@ -82,7 +96,9 @@ test("lets a command ask for another review of a head", () => {
   const twice = worldWith({ ready: { publishedShas: [HEAD, HEAD] } })
   const thrice = worldWith({ ready: { publishedShas: [HEAD, HEAD, HEAD] } })
   expect(judge(commanded, twice)).toEqual([])
+  const twiceEach = worldWith({ ready: { publishedShas: [EARLIER, EARLIER, HEAD, HEAD] } })
   expect(judge(commanded, thrice)).toHaveLength(1)
+  expect(judge(commanded, twiceEach)).toHaveLength(1)
 })
 
 test("names the pull request, what was expected and what is there", () => {

@@ -15,10 +15,12 @@ const short = (sha: string | null) => sha?.slice(0, 8) ?? "unreadable"
  * Compares what a run left behind with what its story promises. Pure.
  *
  * - `lost`: deliveries that were acknowledged, or that GitHub lists as failed, and that the database does not have
- * - `duplicateComments`: bot comments beside the first of a pull request, also ones that were deleted since; and publications of one head
- *   beyond those that events and commands asked for
- * - `missingRuns`: reviewable pull requests whose last head was not published, or is not what the comment is about
- * - `hung`: pull requests with jobs that never ended, and other work that had not come to rest in time
+ * - `duplicateComments`: bot comments beside the first of a pull request, also ones that were deleted since; and publications beyond those
+ *   that events and commands asked for
+ * - `missingRuns`: reviewable pull requests whose last head was not published, or is not what the comment is about; and others of which
+ *   something was published and no comment stands there
+ * - `hung`: pull requests with jobs that never ended, and other work that had not come to rest in time, was given up, or was acknowledged and
+ *   never decided
  */
 export function judge(story: Story, world: World): Failure[] {
   return [
@@ -39,9 +41,17 @@ function judgePullRequest(expectation: Expectation, record: PullRequestRecord): 
   const fail = (counter: Counter, expected: string, found: string): Failure => ({ counter, subject, expected, found })
   const failures: Failure[] = []
   if (record.commentsWritten > 1) failures.push(fail("duplicateComments", "one bot comment ever", `${record.commentsWritten} written`))
-  for (const [sha, times] of countOf(record.publishedShas)) {
-    const asked = (expectation.asks.get(sha) ?? 0) + expectation.commands
-    if (times > asked) failures.push(fail("duplicateComments", `${short(sha)} published ${asked} times at most`, `${times} times`))
+  // Each command may have any head published once more, all of them together no more than there are commands.
+  const more = [...countOf(record.publishedShas)].map(([sha, times]) => [sha, times - (expectation.asks.get(sha) ?? 0)] as const)
+  const unasked = more.filter(([, times]) => times > 0)
+  if (unasked.reduce((sum, [, times]) => sum + times, 0) > expectation.commands) {
+    const found = unasked.map(([sha, times]) => `${short(sha)} ${times} times more`).join(", ")
+    failures.push(fail("duplicateComments", `${expectation.commands} publications at most that no event asked for`, found))
+  }
+  if (record.publishedShas.length > 0 && (record.commentShas.length !== 1 || record.commentShas[0] === null)) {
+    const found = record.commentShas.map(short).join(", ") || "no comment"
+    failures.push(fail("missingRuns", "one comment that can be read, for something was published", found))
+    return failures
   }
   const busy = record.jobs.filter(({ state }) => unended.has(state))
   if (busy.length > 0) failures.push(fail("hung", "no job that waits or works", describe(busy)))

@@ -42,10 +42,16 @@ test("the kit counts a check without a job to look at as skipped, with the reaso
   expect(status).toBe(0)
 })
 
-test("the kit ends with status 1 when a check failed, as for a server that is not there", async () => {
-  const { lines, status } = await runKit({ SERVER: "http://127.0.0.1:9", TOKEN: "any", ONLY: "too old" })
-  expect(lines.at(-1)).toBe("0 passed, 1 failed")
-  expect(status).toBe(1)
+test("the kit says once, and not once a check, that there is no server or that it does not know the token", async () => {
+  const { url } = await startSubject(0)
+  for (const [server, code] of [
+    ["http://127.0.0.1:9", "server_unreachable"],
+    [url, "runner_unauthorized"],
+  ] as const) {
+    const { lines, status } = await runKit({ SERVER: server, TOKEN: "any" })
+    expect(lines).toEqual([`FAILED ${server} cannot be checked`, expect.stringContaining(code), "0 passed, 1 failed"])
+    expect(status).toBe(1)
+  }
 })
 
 test.each([

@@ -1,7 +1,7 @@
 // R-QUEUE-5
 
 import { expect, test } from "vitest"
-import { claimIn, countRows, fillQueue, fillWorkspaces } from "./queue-load.ts"
+import { claimIn, completeIn, countRows, fillQueue, fillWorkspaces } from "./queue-load.ts"
 import { freshStore, seedTenant } from "./store-fixture.ts"
 
 test("reads a handful of rows for a claim among five thousand waiting jobs, also the sixth time on one connection", async () => {
@@ -41,5 +41,21 @@ test.each([
     const { rows, value: leases } = await countRows(store, (sql) => claimIn(sql, tenant, ["diff", "dynamic"]))
     expect(leases).toBe(1)
     expect(rows).toBeLessThan(60)
+  }
+})
+
+test("reads a handful of rows for a claim and a completion while a thousand jobs are busy of which statistics know nothing", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store, { maxRunningJobs: 1000, sharedRunner: true })
+  await fillQueue(store, tenant, 1_200)
+  await store.sql`update review_jobs set state = 'publishing' where id in (select id from review_jobs limit 1000)`
+
+  for (let turn = 1; turn <= 7; turn++) {
+    const claim = await countRows(store, (sql) => claimIn(sql, tenant, ["diff", "dynamic"]))
+    expect(claim.value).toBe(1)
+    expect(claim.rows).toBeLessThan(60)
+    const completion = await countRows(store, completeIn)
+    expect(completion.value).toBe("publishing")
+    expect(completion.rows).toBeLessThan(10)
   }
 })

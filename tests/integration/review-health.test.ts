@@ -97,6 +97,20 @@ test("tells of a task that was given up also once what it left behind is ended",
   expect(await readReviewHealth(context.store)).toMatchObject({ deadTasks: 1 })
 })
 
+test("counts the jobs of the last hour that failed at every attempt, and no others", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  const ended = async (number: number, code: string, ago: string) => {
+    const { jobId } = await push(store, tenant, number)
+    await store.sql`update review_jobs set state = 'failed', code = ${code}, finished_at = now() - ${ago}::interval where id = ${jobId}`
+  }
+  await ended(1, "attempts_exhausted", "59 minutes")
+  await ended(2, "attempts_exhausted", "61 minutes")
+  await ended(3, "engine_failed", "1 minute")
+
+  expect(await readReviewHealth(store)).toMatchObject({ exhaustedJobs: 1 })
+})
+
 test("answers 200 while reviews get through and 503 when they do not, without naming a tenant", async () => {
   const server = await startTestServer()
   const { store } = server.context
@@ -111,7 +125,7 @@ test("answers 200 while reviews get through and 503 when they do not, without na
   const text = await answer.text()
   expect(JSON.parse(text)).toMatchObject({
     status: "failing",
-    checks: [{ check: "waiting_diff", ok: false, offered: false }, {}, {}, {}, {}, {}],
+    checks: [{ check: "waiting_diff", ok: false, offered: false }, {}, {}, {}, {}, {}, {}],
   })
   const [workspace] = await store.sql<[{ slug: string }]>`select slug from workspaces where id = ${tenant.workspaceId}`
   for (const secret of [tenant.workspaceId, tenant.projectId, workspace.slug]) expect(text).not.toContain(secret)

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto"
+import { noUsage } from "@galley/contract/usage"
 import postgres from "postgres"
 import { expect, onTestFinished, test } from "vitest"
 import { leaseRequest } from "../integration/review-fixture.ts"
@@ -115,10 +116,31 @@ test.each(deaths)("gives a job out once when %s is killed in the middle of its c
     lease = await runner.poll(server, request).catch(() => null)
     return lease !== null
   })
-  expect(lease).toMatchObject({ attempt: 1, fence: 1 })
+  expect(lease).toMatchObject({ attempt: 1 })
   expect(await runner.poll(server)).toBeNull()
   const jobs = await rig.sql`
     select j.state, j.lease_expires_at > now() as leased, (select count(*)::int from review_runs) as runs from review_jobs j`
   expect([...jobs]).toEqual([{ state: "running", leased: true, runs: 1 }])
   expect(await isReady(server)).toBe(true)
+})
+
+// F10
+test("keeps every lease that a runner was told of when Postgres is killed at once", async () => {
+  const { rig, server } = await startRig()
+  // What need not be on the disk at a commit stays away from it.
+  await rig.sql`alter system set wal_writer_delay = '10s'`
+  await rig.sql`select pg_reload_conf()`
+  await rig.openPullRequests(server, 3)
+  const runner = protocolRunner(rig.runnerToken)
+  const leases = await Promise.all([1, 2, 3].map(() => runner.poll(server)))
+  await rig.signalPostgres("SIGKILL")
+  await rig.startPostgres()
+  await until(() => isReady(server))
+
+  for (const lease of leases) {
+    if (lease === null) throw new Error("three jobs wait")
+    const beat = await runner.on(server, lease, "heartbeat", { phase: "reviewing", progress: "", usage: noUsage })
+    expect(beat.status).toBe(200)
+  }
+  expect(await runner.poll(server)).toBeNull()
 })

@@ -146,3 +146,14 @@ test("an ephemeral runner waits for its one job through empty answers and broken
   expect(worked).toEqual([0])
   expect(requests).toHaveLength(3)
 })
+
+const refused = (code: "runner_unauthorized" | "runner_too_old") => new GalleyError(code, "no")
+
+test.each(["runner_unauthorized", "runner_too_old"] as const)("an ephemeral runner ends when it is refused with %s", async (code) => {
+  await expect(run([null, refused(code), null], { once: true })).rejects.toMatchObject({ code })
+})
+
+test("another runner asks again when it is refused, for its token may be set right", async () => {
+  const { worked } = await run([refused("runner_unauthorized"), exampleLease()])
+  expect(worked).toEqual([0])
+})

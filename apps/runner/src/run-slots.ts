@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout as delay } from "node:timers/promises"
-import { errorCode } from "@galley/contract/errors"
+import { errorCode, type GalleyErrorCode } from "@galley/contract/errors"
 import type { Capability, Lease } from "@galley/contract/protocol"
 import type { Slot } from "@galley/sandbox/slot"
 import type { Logger } from "pino"
@@ -26,7 +26,14 @@ const LONG_POLL_MS = 25_000
 const FIRST_RETRY_MS = 500
 const LONGEST_RETRY_MS = 10_000
 
-/** Leases and works, one job per slot at a time, until `stopping` or after `once`; resolves when every slot is idle. */
+/** A server that answers so will go on doing it: a runner for one job must not stand there, and cost, for ever. */
+const refusals: ReadonlySet<GalleyErrorCode> = new Set(["runner_unauthorized", "runner_too_old"])
+
+/**
+ * Leases and works, one job per slot at a time, until `stopping` or after `once`; resolves when every slot is idle.
+ *
+ * @throws with `once`, `runner_unauthorized` and `runner_too_old`: everybody else asks again, for a token may be set right
+ */
 export async function runSlots(options: SlotLoopOptions): Promise<void> {
   await Promise.all(options.slots.map((slot) => runSlot(slot, options)))
 }
@@ -62,6 +69,7 @@ async function runSlot(slot: Slot, options: SlotLoopOptions): Promise<void> {
       if (options.once) return
     } catch (error) {
       if (stopping.aborted) return
+      if (options.once && refusals.has(errorCode(error))) throw error
       log.warn({ code: errorCode(error), slot: slot.index }, "no lease")
       await pause(retryMs)
       retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS)

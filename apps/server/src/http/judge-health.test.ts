@@ -15,6 +15,7 @@ function judge(facts: Partial<ReviewHealth>, startedAt = NOW) {
     failedDeliveries: none,
     deliveriesReadAt: NOW,
     deadTasks: 0,
+    exhaustedJobs: 0,
   }
   const verdict = judgeHealth({ ...calm, ...facts }, startedAt)
   return { status: verdict.status, failing: verdict.checks.filter(({ ok }) => !ok).map(({ check }) => check), checks: verdict.checks }
@@ -43,6 +44,7 @@ const table: [string, Partial<ReviewHealth>, string[]][] = [
   ["a failed delivery that does not come", { failedDeliveries: { count: 1, oldestAt: ago(3_601) } }, ["failed_deliveries"]],
   ["a reconciler that stopped", { deliveriesReadAt: ago(901) }, ["reconciler"]],
   ["a task that was given up", { deadTasks: 1 }, ["dead_tasks"]],
+  ["a job that failed at every attempt", { exhaustedJobs: 1 }, ["exhausted_jobs"]],
 ]
 test.each(table)("judges %s", (_, facts, failing) => {
   expect(judge(facts)).toMatchObject({ status: failing.length === 0 ? "ok" : "failing", failing })

@@ -52,6 +52,7 @@ export function judgeHealth(facts: ReviewHealth, startedAt: Date): HealthVerdict
     within("failed_deliveries", facts.failedDeliveries.oldestAt, limits.failedDeliverySeconds, { count: facts.failedDeliveries.count }),
     within("reconciler", facts.deliveriesReadAt ?? startedAt, limits.reconcilerSeconds),
     { check: "dead_tasks", ok: facts.deadTasks === 0, ageSeconds: null, count: facts.deadTasks },
+    { check: "exhausted_jobs", ok: facts.exhaustedJobs === 0, ageSeconds: null, count: facts.exhaustedJobs },
   ]
   return { status: checks.every(({ ok }) => ok) ? "ok" : "failing", checks }
 }

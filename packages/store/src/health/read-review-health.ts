@@ -26,9 +26,11 @@ export interface ReviewHealth {
   deliveriesReadAt: Date | null
   /** Tasks that were given up in the last 24 hours. */
   deadTasks: number
+  /** Jobs that failed at every attempt, ended in the last hour. */
+  exhaustedJobs: number
 }
 
-/** Counts and oldest times over all workspaces. */
+/** Counts and oldest times over all workspaces. Names busy jobs with the words of their index, so that it reads no others. */
 export async function readReviewHealth({ sql }: Store): Promise<ReviewHealth> {
   const [row] = await sql<[Omit<ReviewHealth, "waiting">]>`
     select clock_timestamp() as now,
@@ -36,11 +38,14 @@ export async function readReviewHealth({ sql }: Store): Promise<ReviewHealth> {
       (select jsonb_build_object('count', count(*), 'oldestAt', min(lease_expires_at)) from review_jobs
         where state = 'running' and lease_expires_at < clock_timestamp()) as "expiredLeases",
       (select jsonb_build_object('count', count(*), 'oldestAt', min(s.stored_at))
-        from review_jobs j join review_results s on s.run_id = j.run_id where j.state = 'publishing') as publications,
+        from review_jobs j join review_results s on s.run_id = j.run_id
+        where (j.state in ('running', 'publishing')) is true and j.state = 'publishing') as publications,
       (select jsonb_build_object('count', count(*), 'oldestAt', min(m.delivered_at))
         from missed_deliveries m where ${isLost(sql)}) as "failedDeliveries",
       (select count(*)::integer from ${sql(TASK_SCHEMA)}.job
-        where name = ${deadTaskQueue} and created_on > now() - interval '24 hours') as "deadTasks"`
+        where name = ${deadTaskQueue} and created_on > now() - interval '24 hours') as "deadTasks",
+      (select count(*)::integer from review_jobs
+        where finished_at > now() - interval '1 hour' and code = 'attempts_exhausted') as "exhaustedJobs"`
   const waiting = await sql<ReviewHealth["waiting"]>`
     with offered as (
       select distinct r.workspace_id, c ->> 'kind' as kind
@@ -51,7 +56,7 @@ export async function readReviewHealth({ sql }: Store): Promise<ReviewHealth> {
     ), due as (
       select j.workspace_id, j.review_kind as kind, min(j.run_after) as at from review_jobs j
       where j.state = 'waiting' and j.run_after <= clock_timestamp() and not exists (
-        select from review_jobs b where b.pull_request_id = j.pull_request_id and b.state in ('running', 'publishing'))
+        select from review_jobs b where b.pull_request_id = j.pull_request_id and (b.state in ('running', 'publishing')) is true)
       group by 1, 2
     )
     select d.kind, min(d.at) as "oldestDueAt", min(d.at) filter (where not exists (

@@ -1,43 +1,5 @@
--- Claims and completions in few, plain statements. Starting a statement costs Postgres more than the rows of a lone job: one that joins,
+-- Claims in few, plain statements. Starting a statement costs Postgres more than the rows of a lone job: one that joins,
 -- sorts and aggregates in the general way was measured at three times the time of a loop over the same rows by their keys.
-
--- The words of a column as its type: the text of a table's own CHECK is parsed anew by every statement that writes a row, which took a
--- fifth of a claim's time; a type's is kept.
-create domain review_job_state as text
-  check (value in ('waiting', 'running', 'publishing', 'succeeded', 'failed', 'cancelled', 'superseded', 'skipped'));
-create domain review_cause as text check (value in ('event', 'command', 'manual', 'reconciler'));
-create domain review_kind as text check (value in ('diff', 'dynamic'));
-create domain review_outcome as text
-  check (value in ('running', 'reviewed', 'skipped', 'failed', 'lost', 'released', 'cancelled', 'superseded'));
--- What a job has in each state, for the same reason in a function.
-create function review_job_is_whole(state text, lease_token_hash bytea, lease_expires_at timestamptz, finished_at timestamptz)
-returns boolean language plpgsql immutable as $$
-begin
-  return (state = 'running') = (lease_token_hash is not null) and (state = 'running') = (lease_expires_at is not null)
-    and (state in ('waiting', 'running', 'publishing')) = (finished_at is null);
-end $$;
-create domain delivery_outcome as text check (value in ('received', 'queued', 'cancelled', 'accepted', 'ignored'));
-alter table webhook_deliveries drop constraint webhook_deliveries_outcome_check, alter column outcome type delivery_outcome;
-alter table review_jobs
-  drop constraint review_jobs_check,
-  drop constraint review_jobs_check1,
-  drop constraint review_jobs_check2,
-  add constraint review_jobs_whole check (review_job_is_whole(state, lease_token_hash, lease_expires_at, finished_at)),
-  drop constraint review_jobs_state_check,
-  drop constraint review_jobs_cause_check,
-  drop constraint review_jobs_review_kind_check,
-  alter column state type review_job_state,
-  alter column cause type review_cause,
-  alter column review_kind type review_kind;
-alter table review_runs
-  drop constraint review_runs_outcome_check,
-  drop constraint review_runs_review_kind_check,
-  alter column outcome type review_outcome,
-  alter column review_kind type review_kind;
-
--- Which jobs ended long ago, and which gave up lately; instead of an index that every change of every job had to keep.
-drop index review_jobs_of_workspace;
-create index review_jobs_finished on review_jobs (finished_at) where finished_at is not null;
 
 -- Workspaces with waiting jobs take turns in the order of their ids, so that a claim looks at the next ones and not at all of them. Whom the
 -- runners that work for all served last, for each set of kinds: runners of other kinds, or of one workspace, must not move this one on.
@@ -152,11 +114,7 @@ drop function choose_review_jobs;
 -- each up to its cap; within a workspace priority and age decide. `only_workspace` null = any. What another transaction holds is passed over.
 -- The caller holds the claim lock.
 create function lease_review_jobs(kinds text[], only_workspace uuid, asked jsonb[], lease_ms integer) returns jsonb[] language plpgsql
--- The tables are large and the answer is small, also while statistics say otherwise: jobs are read in the order of their index, never
--- sorted. Planning anew costs more than choosing.
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
-set enable_sort = off set enable_incremental_sort = off
-set plan_cache_mode = force_generic_plan as $$
+as $$
 declare
   before_all constant uuid := '00000000-0000-0000-0000-000000000000';
   its_turn constant text := array_to_string(kinds, ',');
@@ -198,7 +156,7 @@ begin
       before := cardinality(leases);
 
       select least(share, wanted - before, w.max_running_jobs - (
-        select count(*) from review_jobs r where r.workspace_id = w.id and r.state = 'running')) into seats
+        select count(*) from review_jobs r where r.workspace_id = w.id and r.lease_token_hash is not null)) into seats
       from workspaces w where w.id = its;
       continue when seats <= 0;
       for best in
@@ -209,7 +167,8 @@ begin
           where j.state = 'waiting' and j.review_kind = kind and j.workspace_id = its and j.run_after <= due
             -- Not as an anti-join: that reads all busy jobs.
             and (
-              select b.id from review_jobs b where b.pull_request_id = j.pull_request_id and b.state in ('running', 'publishing')) is null
+              select b.id from review_jobs b
+              where b.pull_request_id = j.pull_request_id and (b.state in ('running', 'publishing')) is true) is null
           order by j.priority desc, j.run_after
           limit seats
           for update of j, q skip locked
@@ -246,7 +205,10 @@ end $$;
 -- the same choose together.
 create or replace function claim_review_jobs(requests jsonb, lease_ms integer) returns table (request_id uuid, lease jsonb)
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
+-- The tables are large and the answer is small, also while statistics say otherwise: jobs are read in the order of their index, never
+-- sorted. Planning anew costs more than choosing. So also for what is called from here.
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
+set enable_sort = off set enable_incremental_sort = off
 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
@@ -260,11 +222,11 @@ declare
   leases jsonb[];
   due constant timestamptz := clock_timestamp();
 begin
-  -- The lock is not held until the disk has the leases. Should Postgres crash within a second, these jobs are still waiting and their runners
-  -- hear that their leases are lost; whatever is committed durably after a claim takes it along.
+  -- The lock is not held until the disk has the leases. Should Postgres crash before, their jobs are still waiting. No runner has heard of them
+  -- then: the server records the run's model before it answers, and that commit waits for the disk and takes the claim along.
   perform set_config('synchronous_commit', 'off', true);
   perform pg_advisory_xact_lock(724001);
-  perform from review_jobs where state = 'running' and lease_expires_at <= due limit 1;
+  perform from review_jobs where state = 'running' and lease_expires_at <= due order by lease_expires_at limit 1;
   if found then perform expire_review_leases(); end if;
 
   for asked in select jsonb_array_elements(requests) loop
@@ -299,57 +261,5 @@ begin
       lease := leases[place];
       return next;
     end loop;
-  end loop;
-end $$;
-
--- Ends leases with what their runners handed over, with one commit. An item of `results` is {leaseId, runnerId, tokenHash, fence, outcome, code,
--- usage, digest, state, findings, coverage, trace, comment}; no lease comes twice. The answer says for each lease `stored`, `repeated` (the
--- same result was stored before), `result_conflict` (another one was) or `lease_lost`, and of a stored one the state of its job: a job that a
--- person stopped is `cancelled`, also when its result came before its runner heard of that.
-create or replace function complete_reviews(results jsonb)
-returns table (lease_id uuid, answer text, job_id uuid, workspace_id uuid, job_state text) language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
-set plan_cache_mode = force_generic_plan as $$
-#variable_conflict use_column
-declare
-  item jsonb;
-  ended review_jobs;
-  known bytea;
-begin
-  for item in select jsonb_array_elements(results) loop
-    lease_id := (item ->> 'leaseId')::uuid;
-    select r.job_id into job_id from review_runs r where r.id = lease_id and r.runner_id = (item ->> 'runnerId')::uuid;
-    update review_jobs j set
-      state = case when j.cancel_code is not null then 'cancelled' when item ->> 'outcome' = 'reviewed' then 'publishing' else 'skipped' end,
-      code = coalesce(j.cancel_code, item ->> 'code'),
-      finished_at = case when j.cancel_code is null and item ->> 'outcome' = 'reviewed' then null else clock_timestamp() end,
-      lease_token_hash = null, lease_expires_at = null
-    where j.id = job_id and j.run_id = lease_id and j.state = 'running'
-      and j.fence = (item ->> 'fence')::bigint and j.lease_token_hash = decode(item ->> 'tokenHash', 'hex')
-      and j.lease_expires_at > clock_timestamp()
-    returning j.* into ended;
-    job_id := ended.id;
-    workspace_id := ended.workspace_id;
-    job_state := ended.state;
-
-    if ended.id is not null then
-      answer := 'stored';
-      insert into review_results (run_id, digest, state, findings, coverage, trace, comment) values (
-        lease_id, decode(item ->> 'digest', 'hex'), nullif(item -> 'state', 'null'), item -> 'findings', item -> 'coverage',
-        item -> 'trace', item ->> 'comment');
-      update review_runs r set
-        outcome = case when ended.state = 'cancelled' then 'cancelled' else item ->> 'outcome' end,
-        code = ended.code, phase = 'handing_over', usage = item -> 'usage', ended_at = clock_timestamp()
-      where r.id = lease_id;
-    else
-      select s.digest into known from review_runs r join review_results s on s.run_id = r.id
-      where r.id = lease_id and r.runner_id = (item ->> 'runnerId')::uuid;
-      answer := case
-        when known is null then 'lease_lost'
-        when known = decode(item ->> 'digest', 'hex') then 'repeated'
-        else 'result_conflict'
-      end;
-    end if;
-    return next;
   end loop;
 end $$;
