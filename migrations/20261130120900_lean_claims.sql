@@ -24,7 +24,7 @@ begin
     from review_jobs j
     join projects p on p.id = j.project_id
     join pull_requests q on q.id = j.pull_request_id
-    where j.state = 'running' and j.lease_expires_at <= due
+    where (j.state = 'running') is true and j.lease_expires_at <= due
     order by j.lease_expires_at
     limit 100
     for share of p skip locked
@@ -147,7 +147,7 @@ begin
       if only_workspace is null then
         -- Jumps through the index to the next workspace with waiting jobs.
         select j.workspace_id into its from review_jobs j
-        where j.state = 'waiting' and j.workspace_id > after and j.workspace_id <= up_to order by j.workspace_id limit 1;
+        where (j.state = 'waiting') is true and j.workspace_id > after and j.workspace_id <= up_to order by j.workspace_id limit 1;
       else
         its := case when after < only_workspace then only_workspace end;
       end if;
@@ -156,7 +156,7 @@ begin
       before := cardinality(leases);
 
       select least(share, wanted - before, w.max_running_jobs - (
-        select count(*) from review_jobs r where r.workspace_id = w.id and r.lease_token_hash is not null)) into seats
+        select count(*) from review_jobs r where r.workspace_id = w.id and (r.lease_token_hash is not null) is true)) into seats
       from workspaces w where w.id = its;
       continue when seats <= 0;
       for best in
@@ -164,7 +164,7 @@ begin
         cross join lateral (
           select j.id, q as pull, j.priority, j.run_after
           from review_jobs j join pull_requests q on q.id = j.pull_request_id
-          where j.state = 'waiting' and j.review_kind = kind and j.workspace_id = its and j.run_after <= due
+          where (j.state = 'waiting') is true and j.review_kind = kind and j.workspace_id = its and j.run_after <= due
             -- Not as an anti-join: that reads all busy jobs.
             and (
               select b.id from review_jobs b
@@ -226,7 +226,7 @@ begin
   -- then: the server records the run's model before it answers, and that commit waits for the disk and takes the claim along.
   perform set_config('synchronous_commit', 'off', true);
   perform pg_advisory_xact_lock(724001);
-  perform from review_jobs where state = 'running' and lease_expires_at <= due order by lease_expires_at limit 1;
+  perform from review_jobs where (state = 'running') is true and lease_expires_at <= due order by lease_expires_at limit 1;
   if found then perform expire_review_leases(); end if;
 
   for asked in select jsonb_array_elements(requests) loop

@@ -1,8 +1,12 @@
 // R-QUEUE-5
 
+import { noUsage } from "@galley/contract/usage"
+import type { Query, Store } from "@galley/store/database"
+import { findLease } from "@galley/store/queue/claim-jobs"
+import { heartbeat } from "@galley/store/queue/heartbeat"
 import { expect, test } from "vitest"
 import { claimIn, completeIn, countRows, fillQueue, fillWorkspaces } from "./queue-load.ts"
-import { freshStore, seedTenant } from "./store-fixture.ts"
+import { claimed, freshStore, seedTenant } from "./store-fixture.ts"
 
 test("reads a handful of rows for a claim among five thousand waiting jobs, also the sixth time on one connection", async () => {
   const store = await freshStore()
@@ -58,4 +62,24 @@ test("reads a handful of rows for a claim and a completion while a thousand jobs
     expect(completion.value).toBe("publishing")
     expect(completion.rows).toBeLessThan(10)
   }
+})
+
+test("reads a handful of rows for a heartbeat and for what a lease may use while a thousand other jobs are running", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store, { maxRunningJobs: 1000, sharedRunner: true })
+  await fillQueue(store, tenant, 1_002)
+  const [first, second] = [await claimed(store, tenant), await claimed(store, tenant)]
+  await store.sql`
+    update review_jobs set state = 'running', lease_token_hash = '', lease_expires_at = now() + interval '1 minute' where state = 'waiting'`
+  const inOneTransaction = (sql: Query) => ({ ...store, sql: sql as Store["sql"] })
+
+  for (let beat = 1; beat <= 7; beat++) {
+    const { rows } = await countRows(store, (sql) =>
+      heartbeat(inOneTransaction(sql), first, { phase: "reviewing", progress: "", usage: noUsage }),
+    )
+    expect(rows).toBeLessThan(10)
+  }
+  const lookUp = await countRows(store, (sql) => findLease(sql, second))
+  expect(lookUp.value).not.toBeNull()
+  expect(lookUp.rows).toBeLessThan(10)
 })

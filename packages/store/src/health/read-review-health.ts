@@ -36,7 +36,7 @@ export async function readReviewHealth({ sql }: Store): Promise<ReviewHealth> {
     select clock_timestamp() as now,
       (select max(scanned_until) from delivery_scans) as "deliveriesReadAt",
       (select jsonb_build_object('count', count(*), 'oldestAt', min(lease_expires_at)) from review_jobs
-        where state = 'running' and lease_expires_at < clock_timestamp()) as "expiredLeases",
+        where (state = 'running') is true and lease_expires_at < clock_timestamp()) as "expiredLeases",
       (select jsonb_build_object('count', count(*), 'oldestAt', min(s.stored_at))
         from review_jobs j join review_results s on s.run_id = j.run_id
         where (j.state in ('running', 'publishing')) is true and j.state = 'publishing') as publications,

@@ -8,4 +8,4 @@ export const RUNNER_GONE_AFTER_MS = 90_000
 export const lastSeenAt = (sql: Query): PendingQuery<Row[]> => sql`
   greatest(r.last_seen_at, (
     select max(coalesce(u.heartbeat_at, u.started_at)) from review_jobs b join review_runs u on u.id = b.run_id
-    where b.state = 'running' and u.runner_id = r.id))`
+    where (b.state = 'running') is true and u.runner_id = r.id))`

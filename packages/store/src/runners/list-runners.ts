@@ -35,7 +35,7 @@ export async function listRunners({ sql }: Store, workspaceId: string): Promise<
         ${oldTokenUntil(sql)} as "oldTokenUntil", r.previous_token_used_at as "previousTokenUsedAt",
         ${lastSeenAt(sql)} as "lastSeenAt",
         (select count(*)::int from review_jobs b join review_runs u on u.id = b.run_id
-          where b.state = 'running' and b.workspace_id = ${workspaceId} and u.runner_id = r.id) as running
+          where (b.state = 'running') is true and b.workspace_id = ${workspaceId} and u.runner_id = r.id) as running
       from runners r
       where (r.workspace_id = ${workspaceId} or r.workspace_id is null) and r.removed_at is null
       order by r.name`),

@@ -22,7 +22,7 @@ export async function removeRunner(store: Store, change: RunnerChange): Promise<
   })
   const leases = await store.sql<{ leaseId: string }[]>`
     select r.id as "leaseId" from review_jobs j join review_runs r on r.id = j.run_id
-    where j.state = 'running' and r.runner_id = ${runnerId}`
+    where (j.state = 'running') is true and r.runner_id = ${runnerId}`
   // One transaction each, so that no two pull requests are held at a time. What is left when this ends early runs out by itself.
   for (const { leaseId } of leases) await takeLeaseAway(store, { leaseId, runnerId })
 }
