@@ -22,12 +22,20 @@ const RUNNER = [join(root, "apps/runner/src/main.ts")]
 const TOKEN = "runner-token-of-the-start-tests"
 const WEBHOOK_SECRET = "a secret of these tests"
 
-type Started = Readonly<{ child: ChildProcess; output: () => string; ended: Promise<number | null>; says(text: string): Promise<void> }>
+type Started = Readonly<{
+  child: ChildProcess
+  output: () => string
+  printed: () => string
+  ended: Promise<number | null>
+  says(text: string): Promise<void>
+}>
 
 /** A node process with nothing in its environment but what is given; killed when the test ends. */
 function start(args: string[], env: Record<string, string> = {}, cwd = root): Started {
   const child = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
   let text = ""
+  let printed = ""
+  child.stdout.on("data", (chunk) => (printed += String(chunk)))
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += String(chunk)))
   const ended = once(child, "close").then(([code]) => code as number | null)
   onTestFinished(async () => {
@@ -40,7 +48,7 @@ function start(args: string[], env: Record<string, string> = {}, cwd = root): St
       await delay(20)
     }
   }
-  return { child, output: () => text, ended, says }
+  return { child, output: () => text, printed: () => printed, ended, says }
 }
 
 function temporary(): string {
@@ -145,6 +153,11 @@ test("the command runner prints a token and nothing else, and a refusal with its
   expect(await run("register", "pool", "--shared")).toEqual({ code: 1, output: expect.stringMatching(/^runner_name_taken: .*\n$/) })
   expect(await run("list")).toEqual({ code: 0, output: expect.stringMatching(/^\{"name":"pool","workspace":null,.*\}\n$/) })
   expect(await run("dance")).toMatchObject({ code: 2, output: expect.stringContaining("usage: runner <verb>") })
+
+  const unreachable = start([...SERVER, "runner", "list"], { ...env, DATABASE_URL: "postgres://nobody@127.0.0.1:9/none" })
+  expect(await unreachable.ended).toBe(1)
+  expect(unreachable.printed()).toBe("")
+  expect(unreachable.output()).toContain("ECONNREFUSED")
 })
 
 test("a server that is stopped answers waiting runners and ends within ten seconds, although GitHub hangs, and says so", async () => {

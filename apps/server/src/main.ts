@@ -46,10 +46,11 @@ async function upgrade(config: ServerConfig, log: Logger): Promise<void> {
 
 async function main(): Promise<number> {
   const config = readServerConfig(process.env)
-  const log = pino({ level: config.logLevel, base: { process: "server" } })
+  const [command = "run", ...args] = process.argv.slice(2)
+  // What the fleet's command prints may be read by a program: the log stays out of it.
+  const log = pino({ level: config.logLevel, base: { process: "server" } }, pino.destination(command === "runner" ? 2 : 1))
   const stopping = new AbortController()
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => stopping.abort())
-  const [command = "run", ...args] = process.argv.slice(2)
   try {
     if (command === "runner") return await manageRunners(config, args)
     if (command === "migrate") await upgrade(config, log)
