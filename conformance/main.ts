@@ -1,7 +1,7 @@
 /**
  * `make conformance SERVER=url TOKEN=token [ONLY=text] [QUICK=1]`: whether a server keeps the rules of runner protocol v1, seen over HTTP
- * alone. Prints a line per check; the last line is `N passed, N failed`, and `, N skipped` if any. Exit status 1 when a check failed, 2 when
- * the call was wrong.
+ * alone. Prints a line per check; the last line is `N passed, N failed`, and `, N skipped` if any. Exit status 1 when a check failed, or there is
+ * no server or it does not know the token, 2 when the call was wrong.
  *
  * It takes the place of a runner: run it with a runner token of a scratch workspace, without other runners, in which 5 jobs of different
  * pull requests wait and may run at the same time. It fails one of them for good and hands over results for the others, which the server may
@@ -33,8 +33,9 @@ async function main({ SERVER, TOKEN, ONLY = "", QUICK = "" }: NodeJS.ProcessEnv)
   const server = { url: SERVER.replace(/\/+$/, ""), token: TOKEN }
   const obstacle = await findObstacle(server)
   if (obstacle !== null) {
-    say(`FAILED ${SERVER} cannot be checked\n    ${obstacle}`)
-    say("0 passed, 1 failed")
+    const outcome = { name: `${SERVER} cannot be checked`, state: "failed", reason: obstacle } as const
+    tell(outcome)
+    say(summary([outcome]))
     return 1
   }
   say(`${checks.length} checks of ${SERVER}; they use up to ${JOBS_NEEDED} waiting jobs`)

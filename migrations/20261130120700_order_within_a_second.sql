@@ -76,11 +76,13 @@ end $$;
 
 -- `batch` without the items of these places, the keys of `places`.
 create function without_places(batch jsonb, places jsonb) returns jsonb language sql immutable as $$
-  select jsonb_object_agg(key, (select coalesce(jsonb_agg(item), '[]') from jsonb_array_elements(value) item where not places ? (item ->> 'place')))
+  select jsonb_object_agg(key, (
+    select coalesce(jsonb_agg(item), '[]') from jsonb_array_elements(value) item where not places ? (item ->> 'place')))
   from jsonb_each(batch)
 $$;
 
--- Takes deliveries with one commit. `batch` has three arrays; what belongs to one delivery has the same `place`, which is its number for the answer.
+-- Takes deliveries with one commit. `batch` has three arrays; what belongs to one delivery has the same `place`, which is its number for the
+-- answer.
 --   deliveries   columns of `webhook_deliveries`, and
 --     seen         the versions of installation and project on which its step was decided; when they changed since, nothing is done and the
 --                  outcome is `changed`: decide again

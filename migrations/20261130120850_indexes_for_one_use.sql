@@ -1,6 +1,6 @@
 -- Few jobs wait or are busy at a time. The planner, whose statistics mostly say "none", takes any index of such jobs for as good as the one
--- for its search, and then reads all of them: measured at 85 ms for the completion of 32 jobs while 3,000 waited for their publication. So the
--- conditions of these indexes follow from nothing that a query says of a job it knows; who wants the index writes its very condition.
+-- for its search, and then reads all of them: measured at 85 ms for the completion of 32 jobs while 3,000 waited for their publication.
+-- So the conditions of these indexes follow from nothing that a query says of a job it knows; who wants the index writes its very condition.
 
 -- The next jobs to claim.
 drop index review_jobs_claimable;

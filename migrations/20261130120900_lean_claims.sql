@@ -4,9 +4,10 @@
 -- Workspaces with waiting jobs take turns in the order of their ids, so that a claim looks at the next ones and not at all of them. Whom the
 -- runners that work for all served last, for each set of kinds: runners of other kinds, or of one workspace, must not move this one on.
 create table claim_turns (
-  -- In their order, with commas between them.
+  -- In the order of the alphabet, with commas between them.
   kinds text primary key,
   last_workspace uuid not null
+-- Written by every claim: its page has room for new versions.
 ) with (fillfactor = 10);
 
 -- Settles jobs whose lease ran out. Rows in use by another transaction are left for the next call.
@@ -77,10 +78,11 @@ begin
   join installations i on i.id = p.installation_id;
 end $$;
 
--- Where fences come from. A number that grows with every lease grows with those of a pull request too, without writing to its row.
+-- Where fences come from. A number that grows with every lease grows with those of a pull request too, without writing to its row. The lock
+-- of this statement keeps claims of the previous version out until the sequence stands above all their fences.
+alter table pull_requests drop constraint pull_requests_check;
 create sequence review_fences;
 select setval('review_fences', 1 + coalesce((select max(fence) from pull_requests), 0), false);
-alter table pull_requests drop constraint pull_requests_check;
 
 -- Gives a waiting job, whose row and pull request the caller locked, to a runner. `asked` is an item of `claim_review_jobs`.
 -- @returns the lease, as `review_lease` tells it
@@ -118,7 +120,7 @@ as $$
 declare
   before_all constant uuid := '00000000-0000-0000-0000-000000000000';
   its_turn constant text := array_to_string(kinds, ',');
-  wanted constant integer := coalesce(cardinality(asked), 0);
+  wanted constant integer := cardinality(asked);
   -- A value, so that the index ends the search where jobs are not due.
   due constant timestamptz := clock_timestamp();
   leases jsonb[] := '{}';
@@ -222,9 +224,6 @@ declare
   leases jsonb[];
   due constant timestamptz := clock_timestamp();
 begin
-  -- The lock is not held until the disk has the leases. Should Postgres crash before, their jobs are still waiting. No runner has heard of them
-  -- then: the server records the run's model before it answers, and that commit waits for the disk and takes the claim along.
-  perform set_config('synchronous_commit', 'off', true);
   perform pg_advisory_xact_lock(724001);
   perform from review_jobs where (state = 'running') is true and lease_expires_at <= due order by lease_expires_at limit 1;
   if found then perform expire_review_leases(); end if;
@@ -255,10 +254,11 @@ begin
   for alike in 0 .. cardinality(wishes) - 1 loop
     wish := wishes[alike + 1];
     leases := lease_review_jobs(
-      array(select jsonb_array_elements_text(wish -> 0)), (wish ->> 1)::uuid, array(select jsonb_array_elements(groups -> alike)), lease_ms);
-    for place in 1 .. cardinality(leases) loop
-      request_id := (groups #>> array[alike::text, (place - 1)::text, 'requestId'])::uuid;
-      lease := leases[place];
+      array(select distinct kind from jsonb_array_elements_text(wish -> 0) kind order by kind), (wish ->> 1)::uuid,
+      array(select jsonb_array_elements(groups -> alike)), lease_ms);
+    for nth in 1 .. cardinality(leases) loop
+      request_id := (groups #>> array[alike::text, (nth - 1)::text, 'requestId'])::uuid;
+      lease := leases[nth];
       return next;
     end loop;
   end loop;

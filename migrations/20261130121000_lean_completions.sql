@@ -1,7 +1,7 @@
--- Ends leases with what their runners handed over, with one commit. An item of `results` is {leaseId, runnerId, tokenHash, fence, outcome, code,
--- usage, digest, state, findings, coverage, trace, comment}; no lease comes twice. The answer says for each lease `stored`, `repeated` (the
--- same result was stored before), `result_conflict` (another one was) or `lease_lost`, and of a stored one the state of its job: a job that a
--- person stopped is `cancelled`, also when its result came before its runner heard of that.
+-- Ends leases with what their runners handed over, with one commit. An item of `results` is {leaseId, runnerId, tokenHash, fence, outcome,
+-- code, usage, digest, state, findings, coverage, trace, comment}; no lease comes twice. The answer says for each lease `stored`, `repeated`
+-- (the same result was stored before), `result_conflict` (another one was) or `lease_lost`, and of a stored one the state of its job: a job
+-- that a person stopped is `cancelled`, also when its result came before its runner heard of that.
 create or replace function complete_reviews(results jsonb)
 returns table (lease_id uuid, answer text, job_id uuid, workspace_id uuid, job_state text) language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off

@@ -18,7 +18,7 @@ const short = (sha: string | null) => sha?.slice(0, 8) ?? "unreadable"
  * - `duplicateComments`: bot comments beside the first of a pull request, also ones that were deleted since; and publications beyond those
  *   that events and commands asked for
  * - `missingRuns`: reviewable pull requests whose last head was not published, or is not what the comment is about; and others of which
- *   something was published and no comment stands there
+ *   something was published and that have no comment that can be read
  * - `hung`: pull requests with jobs that never ended, and other work that had not come to rest in time, was given up, or was acknowledged and
  *   never decided
  */
@@ -48,13 +48,13 @@ function judgePullRequest(expectation: Expectation, record: PullRequestRecord): 
     const found = unasked.map(([sha, times]) => `${short(sha)} ${times} times more`).join(", ")
     failures.push(fail("duplicateComments", `${expectation.commands} publications at most that no event asked for`, found))
   }
+  const busy = record.jobs.filter(({ state }) => unended.has(state))
+  if (busy.length > 0) failures.push(fail("hung", "no job that waits or works", describe(busy)))
   if (record.publishedShas.length > 0 && (record.commentShas.length !== 1 || record.commentShas[0] === null)) {
     const found = record.commentShas.map(short).join(", ") || "no comment"
     failures.push(fail("missingRuns", "one comment that can be read, for something was published", found))
     return failures
   }
-  const busy = record.jobs.filter(({ state }) => unended.has(state))
-  if (busy.length > 0) failures.push(fail("hung", "no job that waits or works", describe(busy)))
   const { reviewedSha } = expectation
   if (reviewedSha === null) return failures
   if (!record.publishedShas.includes(reviewedSha)) {

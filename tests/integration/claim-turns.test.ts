@@ -92,3 +92,26 @@ test("passes over a runner that is being changed, so that others need not wait a
   expect(await readJob(store, jobId)).toMatchObject({ state: "waiting" })
   expect(await claim(store, changed)).not.toBeNull()
 })
+
+// R-QUEUE-4
+test("gives each workspace its part of what many runners ask for at once, up to its cap and its jobs, wherever the last claim ended", async () => {
+  const store = await freshStore()
+  const [a, b, c] = await tenants(store, 8)
+  await store.sql`update workspaces set max_running_jobs = 2 where id = ${b.workspaceId}`
+  await store.sql`update review_jobs set state = 'skipped', finished_at = now() where id in (
+    select id from review_jobs where workspace_id = ${c.workspaceId} limit 7)`
+  // The next turn is the second one's.
+  await claimed(store, a, { anyWorkspace: true })
+  const requests = Array.from({ length: 20 }, () => ({
+    requestId: randomUUID(),
+    runnerId: a.runnerId,
+    workspaceId: null,
+    kinds: bothKinds,
+  }))
+
+  const served = (await claimJobs(store, requests)).map(({ workspaceId }) => workspaceId)
+
+  expect(served.slice(0, 3)).toEqual([b, c, a].map(({ workspaceId }) => workspaceId))
+  const count = (tenant: Tenant) => served.filter((id) => id === tenant.workspaceId).length
+  expect([a, b, c].map(count)).toEqual([7, 2, 1])
+})

@@ -42,6 +42,15 @@ test("the kit counts a check without a job to look at as skipped, with the reaso
   expect(status).toBe(0)
 })
 
+test("the kit ends with status 1 when a check failed", async () => {
+  const { url, token } = await startSubject(0, async (request, forward) =>
+    request.headers.get("authorization") === null ? new Response(null, { status: 204 }) : forward(request),
+  )
+  const { lines, status } = await runKit({ SERVER: url, TOKEN: token, ONLY: "refuses no token" })
+  expect(lines.at(-1)).toBe("0 passed, 1 failed")
+  expect(status).toBe(1)
+})
+
 test("the kit says once, and not once a check, that there is no server or that it does not know the token", async () => {
   const { url } = await startSubject(0)
   for (const [server, code] of [

@@ -73,6 +73,37 @@ test("gives jobs queued before kinds existed the kind diff, and lets an old serv
   ])
 })
 
+test("gives fences that stand above all that were given before they came from a sequence", async () => {
+  const { url } = await freshDatabase({ empty: true })
+  await migrate(url, { upTo: "20261130120850_indexes_for_one_use.sql" })
+  const sql = connect(url)
+  await fillOldQueue(sql)
+  await sql`update pull_requests set fence = 7 where number = 2`
+
+  await migrate(url)
+
+  expect([...(await sql`select nextval('review_fences')::int as fence`)]).toEqual([{ fence: 8 }])
+})
+
+test("makes types of words without writing the large tables anew", async () => {
+  const { url } = await freshDatabase({ empty: true })
+  await migrate(url, { upTo: "20261130120700_order_within_a_second.sql" })
+  const sql = connect(url)
+  await fillOldQueue(sql)
+  const files = () => sql`select relname, pg_relation_filenode(oid) as file from pg_class
+    where relname in ('review_jobs', 'review_runs', 'webhook_deliveries') order by 1`
+  const before = await files()
+
+  await migrate(url)
+
+  expect([...(await files())]).toEqual([...before])
+  await expect(insertJob(sql, 3, "dreaming")).rejects.toMatchObject({ code: "23514", constraint_name: "review_job_state_check" })
+  await expect(sql`update review_jobs set finished_at = null where state = 'succeeded'`).rejects.toMatchObject({
+    code: "23514",
+    constraint_name: "review_jobs_whole",
+  })
+})
+
 // R-KIND-5
 test("changes what is unique: a running head may wait again under another kind, but still only once", async () => {
   const { url } = await freshDatabase({ empty: true })

@@ -229,7 +229,7 @@ test("raises the fence of the pull request with every lease", async () => {
   await store.sql`update review_jobs set state = 'failed', finished_at = now(), lease_token_hash = null, lease_expires_at = null`
   await push(store, tenant, 1)
 
-  expect((await claimed(store, tenant)).fence).toBe(first.fence + 1)
+  expect((await claimed(store, tenant)).fence).toBeGreaterThan(first.fence)
 })
 
 test("claims while an intake transaction holds the pull request, by passing over it", async () => {

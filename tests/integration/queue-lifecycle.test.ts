@@ -72,7 +72,8 @@ test("gives a job whose runner vanished to the next one with a higher fence and 
   await makeDue(store, jobId)
   const second = await claimed(store, tenant)
 
-  expect(second).toMatchObject({ jobId, attempt: 2, fence: first.fence + 1, usageSoFar: { modelCalls: 3, inputTokens: 500 } })
+  expect(second.fence).toBeGreaterThan(first.fence)
+  expect(second).toMatchObject({ jobId, attempt: 2, usageSoFar: { modelCalls: 3, inputTokens: 500 } })
   await expect(completeJob(store, first, reviewed(first))).rejects.toMatchObject({ code: "lease_lost" })
 })
 

@@ -127,9 +127,6 @@ test.each(deaths)("gives a job out once when %s is killed in the middle of its c
 // F10
 test("keeps every lease that a runner was told of when Postgres is killed at once", async () => {
   const { rig, server } = await startRig()
-  // What need not be on the disk at a commit stays away from it.
-  await rig.sql`alter system set wal_writer_delay = '10s'`
-  await rig.sql`select pg_reload_conf()`
   await rig.openPullRequests(server, 3)
   const runner = protocolRunner(rig.runnerToken)
   const leases = await Promise.all([1, 2, 3].map(() => runner.poll(server)))

@@ -43,7 +43,7 @@ test("gives the same lease again, from any server, to a runner whose line broke 
 
   const [run] = await rig.sql<[{ id: string }]>`select id from review_runs`
   const again = await runner.poll(second, request)
-  expect(again).toMatchObject({ leaseId: run.id, attempt: 1, fence: 1 })
+  expect(again).toMatchObject({ leaseId: run.id, attempt: 1 })
   expect(await runner.poll(first, request)).toMatchObject({ leaseId: run.id, leaseToken: again?.leaseToken })
   expect(await busy(rig)).toHaveLength(1)
   if (again !== null) expect((await runner.on(second, again, "heartbeat", beat)).status).toBe(200)

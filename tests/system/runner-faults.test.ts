@@ -50,7 +50,8 @@ describe("the runner", () => {
     expect(await rig.road.jobEnd(jobId)).toMatchObject({ state: "succeeded" })
     const [lost, finished, ...more] = await rig.runsOf(jobId)
     expect([lost, more]).toMatchObject([{ outcome: "lost", code: "runner_lost" }, []])
-    expect(finished).toMatchObject({ outcome: "reviewed", fence: (lost?.fence ?? 0) + 1 })
+    expect(finished).toMatchObject({ outcome: "reviewed" })
+    expect(finished?.fence).toBeGreaterThan(lost?.fence ?? 0)
     expect(rig.road.botComments(1)).toHaveLength(1)
   })
 

@@ -26,7 +26,7 @@ const LONG_POLL_MS = 25_000
 const FIRST_RETRY_MS = 500
 const LONGEST_RETRY_MS = 10_000
 
-/** A server that answers so will go on doing it: a runner for one job must not stand there, and cost, for ever. */
+/** Only an operator can change these answers: a runner for one job must not wait for that, and cost, for ever. */
 const refusals: ReadonlySet<GalleyErrorCode> = new Set(["runner_unauthorized", "runner_too_old"])
 
 /**

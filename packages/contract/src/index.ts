@@ -8,7 +8,7 @@
  * | review kind | `diff` (PR-Agent) or `dynamic` (OpenCode explores the checked-out head); exactly one per project |
  * | job | one wanted review of one pull request at one head; its kind is pinned when queued |
  * | lease | a runner's time-limited right to work on a job; has a secret token and a fence |
- * | fence | number per pull request that grows with every lease; a result with a smaller one is refused |
+ * | fence | number that grows with every lease; of two reviews of a pull request the one with the smaller is never published over the other |
  * | fleet | all runners of an installation of Galley |
  * | runner | a name and a token by which processes lease jobs; of one workspace, or shared by all |
  * | ephemeral | of a runner: it ends after one job |

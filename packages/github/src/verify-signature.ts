@@ -7,7 +7,7 @@ const HEADER = /^sha256=([0-9a-f]{64})$/
  * secret, so that the time does not tell which one is live. A SHA-1 signature is never looked at.
  *
  * @param body the raw request body, before any decoding: a body serialised again has other bytes
- * @param secrets one or two live webhook secrets (two while one is being rotated), as keys: a string is made one for each call
+ * @param secrets one or two live webhook secrets (two while one is being rotated), as keys: of a string Node would make one at each call
  *
  * Source: GitHub, "Validating webhook deliveries".
  */

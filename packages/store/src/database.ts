@@ -32,7 +32,7 @@ export interface Store {
   readonly db: PostgresJsDatabase<typeof schema>
   readonly boss: PgBoss
   readonly keyRing: KeyRing
-  /** Of 32 bytes, from which lease tokens are derived. */
+  /** Key of 32 bytes from which lease tokens are derived. */
   readonly leaseKey: KeyObject
   readonly jobs: Notifier
   readonly runs: Notifier

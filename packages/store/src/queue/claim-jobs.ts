@@ -68,8 +68,8 @@ export const LEASE_MS = 60_000
 
 /**
  * Leases jobs to waiting runners, in their order, in one round trip: proven kinds, no busy pull request, the workspace's cap exactly,
- * workspaces by turns, then priority and age. Leases that ran out are settled by the way. Requests that get
- * nothing are absent from the answer, as are those of runners that were paused or removed; one that comes twice gets one lease.
+ * workspaces by turns, then priority and age. Leases that ran out are settled by the way. Requests that get nothing are absent from the
+ * answer, as are those of runners that were paused or removed; one that comes twice gets one lease.
  */
 export async function claimJobs(
   store: Store,
@@ -83,7 +83,6 @@ export async function claimJobs(
   const parameter = [...distinct].map(([requestId, request]) => ({
     ...request,
     requestId,
-    kinds: [...new Set(request.kinds)].toSorted(),
     runId: uuidv7(),
     tokenHash: hashToken(tokens.get(requestId) ?? "").toString("hex"),
   }))

@@ -13,19 +13,15 @@ interface HandedOver {
   result: LeaseResult
 }
 
-interface Completion {
-  leaseId: string
-  answer: "stored" | "repeated" | "lease_lost" | "result_conflict"
-  /** With `workspaceId` and `jobState`, of a result that was stored now. */
-  jobId: string
-  workspaceId: string
-  jobState: "publishing" | "skipped" | "cancelled" | null
-}
+type Completion = { leaseId: string } & (
+  | { answer: "stored"; jobId: string; workspaceId: string; jobState: "publishing" | "skipped" | "cancelled" }
+  | { answer: "repeated" | "lease_lost" | "result_conflict" }
+)
 
 /**
  * Keeps a result durably and ends the lease, so that the model is never paid twice. A review turns the job `publishing` and stores its
- * publication task in the same transaction; a skipped review ends it, and so does any result of a job that a person stopped. The same result again changes nothing. Throws `lease_lost` for
- * a stale lease or fence, `result_conflict` for another result of a lease that already has one.
+ * publication task in the same transaction; a skipped review ends it, and so does any result of a job that a person stopped. The same result
+ * again changes nothing. Throws `lease_lost` for a stale lease or fence, `result_conflict` for another result of a lease that already has one.
  *
  * @returns false when this result was already stored
  */
@@ -62,7 +58,7 @@ async function completeJobs(store: Store, handedOver: readonly HandedOver[]): Pr
   const completions = handedOver.some(({ result }) => result.outcome === "reviewed")
     ? await inTransaction(store, async (tx) => {
         const ended = await endLeases(tx.sql, handedOver)
-        const published = ended.filter(({ answer, jobState }) => answer === "stored" && jobState === "publishing")
+        const published = ended.filter((one) => one.answer === "stored").filter(({ jobState }) => jobState === "publishing")
         await tx.sendTasks(
           taskQueues.publishComment,
           published.map(({ jobId, workspaceId }) => ({ jobId, workspaceId })),
@@ -70,7 +66,7 @@ async function completeJobs(store: Store, handedOver: readonly HandedOver[]): Pr
         return ended
       })
     : await endLeases(store.sql, handedOver)
-  const stored = completions.filter(({ answer }) => answer === "stored")
+  const stored = completions.filter((one) => one.answer === "stored")
   for (const { workspaceId, leaseId } of stored) wakeRuns(store, workspaceId, leaseId)
   // The workspace has room again, and where nothing is published the pull request too.
   if (stored.length > 0) wakeJobs(store, 0)
@@ -84,7 +80,7 @@ function endLeases(sql: Query, handedOver: readonly HandedOver[]): Promise<Compl
     from complete_reviews(${sql.json(toJson(handedOver.map(rowOf)))})`
 }
 
-const lost = ({ leaseId }: LeaseProof): Completion => ({ leaseId, answer: "lease_lost", jobId: "", workspaceId: "", jobState: null })
+const lost = ({ leaseId }: LeaseProof): Completion => ({ leaseId, answer: "lease_lost" })
 
 /** A result in the words of the SQL function. */
 function rowOf({ proof, result }: HandedOver) {

@@ -12,7 +12,7 @@ export async function sweepJobs({ sql }: Store, days: number, signal: AbortSigna
     const swept = await sql`
       delete from review_jobs where id = any(array(
         select j.id from review_jobs j
-        where j.finished_at < now() - ${days} * interval '1 day' and j.created_at < now() - ${days} * interval '1 day'
+        where j.finished_at < now() - ${days} * interval '1 day'
           and exists (select from review_jobs n where n.pull_request_id = j.pull_request_id and n.created_at > j.created_at)
         limit ${BATCH_ROWS}))`
     return swept.count
