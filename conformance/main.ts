@@ -47,9 +47,13 @@ async function main({ SERVER, TOKEN, ONLY = "", QUICK = "" }: NodeJS.ProcessEnv)
 /** Why every check would fail alike, or null. Gives back a lease that nobody has: that tells whether there is a server, and takes no job. */
 async function findObstacle(server: Server): Promise<string | null> {
   const nobodys = { leaseId: randomUUID(), leaseToken: "a token of no lease" }
-  const code = await release(server, nobodys, AbortSignal.timeout(10_000)).then(() => null, errorCode)
-  if (code === "runner_unauthorized") return "it does not know this token (runner_unauthorized)"
-  return code === "server_unreachable" ? "there is no answer of runner protocol v1 (server_unreachable)" : null
+  const signal = AbortSignal.timeout(5_000)
+  const code = await release(server, nobodys, signal).then(() => null, errorCode)
+  if (signal.aborted) return "there is no answer within 5 s (server_unreachable)"
+  if (code === null || code === "lease_lost") return null
+  return code === "runner_unauthorized"
+    ? "it does not know this token (runner_unauthorized)"
+    : `it does not answer as runner protocol v1 does (${code})`
 }
 
 const leftOut = (check: Check): Check => ({ ...check, run: () => Promise.reject(new NotSeen("left out with QUICK")) })

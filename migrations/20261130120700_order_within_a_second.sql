@@ -2,12 +2,11 @@
 -- Such an event changes nothing by itself; GitHub is asked once the second is over.
 
 -- Records what is said of pull requests, unless something newer is known or another state of the same second, and locks their rows until
--- commit. `said` is an array of rows, by column, no pull request twice.
+-- commit. Servers of the previous version call `upsert_pull_requests`. `said` is an array of rows, by column, no pull request twice.
 --
 -- settles   what is said was read from GitHub after its second was over, and so is the last state of that second
 -- @returns how many of them are stored now
-drop function upsert_pull_requests(jsonb);
-create function upsert_pull_requests(said jsonb, settles boolean default false) returns integer language plpgsql as $$
+create function record_pull_requests(said jsonb, settles boolean default false) returns integer language plpgsql as $$
 declare
   stored integer;
 begin
@@ -123,7 +122,7 @@ begin
   where d.seen <> concat(i.xmin, ' ', p.xmin) or known.delivery_id is not null;
   if passed_over is not null then batch := without_places(batch, passed_over); end if;
 
-  if upsert_pull_requests(batch -> 'pulls') < jsonb_array_length(batch -> 'pulls') then
+  if record_pull_requests(batch -> 'pulls') < jsonb_array_length(batch -> 'pulls') then
     select jsonb_object_agg(said.place, 'tied') into tied
     from jsonb_to_recordset(batch -> 'pulls') said (
       place integer, project_id uuid, number integer, updated_at timestamptz, head_sha text, base_ref text, draft boolean, open boolean)

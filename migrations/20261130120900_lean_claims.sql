@@ -110,8 +110,7 @@ begin
   return review_lease(run, pull, project, github_installation_id, earlier_usage(run));
 end $$;
 
-drop function choose_review_jobs;
-
+-- In place of `choose_review_jobs`, which claims that are under way at the migration still call.
 -- Leases jobs of the given kinds, each named once, to the runners of `asked`, one each, as long as there are jobs. Workspaces take turns,
 -- each up to its cap; within a workspace priority and age decide. `only_workspace` null = any. What another transaction holds is passed over.
 -- The caller holds the claim lock.

@@ -12,7 +12,8 @@ declare
   job review_jobs;
   known bytea;
 begin
-  for item in select jsonb_array_elements(results) loop
+  -- In one order everywhere, so that no two calls with the same leases wait for each other.
+  for item in select one from jsonb_array_elements(results) one order by one ->> 'leaseId' loop
     lease_id := (item ->> 'leaseId')::uuid;
     -- By its key alone: with its state, too, the planner would look through all running jobs.
     select j.* into job from review_jobs j

@@ -1,6 +1,8 @@
-import { completeJob, openCompletion } from "@galley/store/queue/complete-job"
+import { randomUUID } from "node:crypto"
+import { claimJobs } from "@galley/store/queue/claim-jobs"
+import { type CompleteJob, completeJob, openCompletion } from "@galley/store/queue/complete-job"
 import { expect, test } from "vitest"
-import { claimed, freshStore, push, readJob, reviewed, seedTenant } from "./store-fixture.ts"
+import { bothKinds, claimed, freshStore, push, readJob, reviewed, seedTenant } from "./store-fixture.ts"
 
 test("answers each of the results that are handed over together for itself", async () => {
   const store = await freshStore()
@@ -35,4 +37,27 @@ test("keeps the result of a lease whose id comes in capital letters", async () =
 
   expect(await completeJob(store, { ...lease, leaseId: lease.leaseId.toUpperCase() }, reviewed(lease))).toBe(true)
   expect(await store.sql`select from review_results`).toHaveLength(1)
+})
+
+test("waits for no other call that brings the same results in another order", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store, { maxRunningJobs: 16 })
+  for (let number = 1; number <= 16; number++) await push(store, tenant, number)
+  const leases = await claimJobs(
+    store,
+    Array.from({ length: 16 }, () => ({ requestId: randomUUID(), runnerId: tenant.runnerId, workspaceId: null, kinds: bothKinds })),
+  )
+  const results = leases.map((lease) => ({ proof: lease, result: reviewed(lease) }))
+  const [one, other] = [openCompletion(store), openCompletion(store)]
+  const all = (complete: CompleteJob, order: typeof results) => Promise.all(order.map(({ proof, result }) => complete(proof, result)))
+  const deadlocks = async () =>
+    (
+      await store.sql<[{ n: number }]>`
+    select deadlocks::int as n from pg_stat_database where datname = current_database()`
+    )[0].n
+
+  for (let round = 1; round <= 12; round++) await Promise.all([all(one, results), all(other, results.toReversed())])
+
+  await store.sql`select pg_stat_clear_snapshot()`
+  expect(await deadlocks()).toBe(0)
 })

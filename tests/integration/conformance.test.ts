@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process"
+import { once } from "node:events"
+import { type AddressInfo, createServer } from "node:net"
 import { promisify } from "node:util"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { allChecks, JOBS_NEEDED } from "../../conformance/checks/all-checks.ts"
 import { runChecks } from "../../conformance/run-checks.ts"
 import { startSubject } from "./conformance-fixture.ts"
@@ -53,8 +55,13 @@ test("the kit ends with status 1 when a check failed", async () => {
 
 test("the kit says once, and not once a check, that there is no server or that it does not know the token", async () => {
   const { url } = await startSubject(0)
+  const silent = createServer(() => undefined).listen(0, "127.0.0.1")
+  onTestFinished(() => void silent.close())
+  await once(silent, "listening")
+  const { port } = silent.address() as AddressInfo
   for (const [server, code] of [
     ["http://127.0.0.1:9", "server_unreachable"],
+    [`http://127.0.0.1:${port}`, "server_unreachable"],
     [url, "runner_unauthorized"],
   ] as const) {
     const { lines, status } = await runKit({ SERVER: server, TOKEN: "any" })

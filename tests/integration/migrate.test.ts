@@ -85,6 +85,26 @@ test("gives fences that stand above all that were given before they came from a 
   expect([...(await sql`select nextval('review_fences')::int as fence`)]).toEqual([{ fence: 8 }])
 })
 
+test("lets a session go on that settled attempts before the types of words changed", async () => {
+  const { url } = await freshDatabase({ empty: true })
+  await migrate(url, { upTo: "20261130120500_runner_fleet.sql" })
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  onTestFinished(() => sql.end())
+  await fillOldQueue(sql)
+  await sql`update projects set settings = '{"active": true}'`
+  const settle = async () => {
+    const [job] = await sql<[{ id: string }]>`
+      update review_jobs j set state = 'running', lease_token_hash = '', lease_expires_at = now() from pull_requests q
+      where q.id = j.pull_request_id and q.number = 2 returning j.id`
+    return (await sql`select settle_review_attempt(${job.id}, 'released', null, null, false, interval '0') as state`)[0]
+  }
+  for (let turn = 1; turn <= 6; turn++) expect(await settle()).toEqual({ state: "waiting" })
+
+  await migrate(url)
+
+  expect(await settle()).toEqual({ state: "waiting" })
+})
+
 test("makes types of words without writing the large tables anew", async () => {
   const { url } = await freshDatabase({ empty: true })
   await migrate(url, { upTo: "20261130120700_order_within_a_second.sql" })

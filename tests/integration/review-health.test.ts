@@ -1,10 +1,12 @@
 import { noUsage } from "@galley/contract/usage"
+import type { Store } from "@galley/store/database"
 import { readReviewHealth } from "@galley/store/health/read-review-health"
 import { completeJob } from "@galley/store/queue/complete-job"
 import { heartbeat } from "@galley/store/queue/heartbeat"
 import { touchRunner } from "@galley/store/runners/touch-runner"
 import { deadTaskQueue } from "@galley/store/tasks"
 import { expect, test, vi } from "vitest"
+import { countRows, fillQueue } from "./queue-load.ts"
 import { startTestServer } from "./server-fixture.ts"
 import { claimed, freshStore, push, reviewed, runOut, seedTenant } from "./store-fixture.ts"
 
@@ -109,6 +111,21 @@ test("counts the jobs of the last hour that failed at every attempt, and no othe
   await ended(3, "engine_failed", "1 minute")
 
   expect(await readReviewHealth(store)).toMatchObject({ exhaustedJobs: 1 })
+})
+
+test("reads each busy job once at most, also when statistics know of none", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  await fillQueue(store, tenant, 1_200)
+  await store.sql`update review_jobs set state = 'cancelled', finished_at = now()`
+  await store.sql`vacuum analyze review_jobs`
+  await store.sql`update review_jobs set state = 'waiting', finished_at = null where id in (select id from review_jobs limit 1000)`
+  await store.sql`update review_jobs set state = 'publishing', finished_at = null where state = 'cancelled'`
+
+  const { rows, value } = await countRows(store, (sql) => readReviewHealth({ ...store, sql: sql as Store["sql"] }))
+
+  expect(value.waiting).toMatchObject([{ kind: "diff" }])
+  expect(rows).toBeLessThan(5_000)
 })
 
 test("answers 200 while reviews get through and 503 when they do not, without naming a tenant", async () => {

@@ -129,7 +129,7 @@ test("keeps every lease that a runner was told of when Postgres is killed at onc
   const { rig, server } = await startRig()
   await rig.openPullRequests(server, 3)
   const runner = protocolRunner(rig.runnerToken)
-  const leases = await Promise.all([1, 2, 3].map(() => runner.poll(server)))
+  const leases = await Promise.all([1, 2, 3].map(() => runner.poll(server, leaseRequest({ waitMs: 10_000 }))))
   await rig.signalPostgres("SIGKILL")
   await rig.startPostgres()
   await until(() => isReady(server))

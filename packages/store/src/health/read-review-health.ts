@@ -55,8 +55,11 @@ export async function readReviewHealth({ sql }: Store): Promise<ReviewHealth> {
         and (c ->> 'expiresAt')::timestamptz > clock_timestamp()
     ), due as (
       select j.workspace_id, j.review_kind as kind, min(j.run_after) as at from review_jobs j
-      where j.state = 'waiting' and j.run_after <= clock_timestamp() and not exists (
-        select from review_jobs b where b.pull_request_id = j.pull_request_id and (b.state in ('running', 'publishing')) is true)
+      where j.state = 'waiting' and j.run_after <= clock_timestamp()
+        -- Not as an anti-join: that may read all busy jobs for each waiting one.
+        and (
+          select b.id from review_jobs b
+          where b.pull_request_id = j.pull_request_id and (b.state in ('running', 'publishing')) is true) is null
       group by 1, 2
     )
     select d.kind, min(d.at) as "oldestDueAt", min(d.at) filter (where not exists (

@@ -46,7 +46,7 @@ export async function upsertPullRequest(
   settles = false,
 ): Promise<StoredPullRequest> {
   const row = pullRequestRow(project, snapshot)
-  const [said] = await sql<[{ isStored: boolean }]>`select upsert_pull_requests(${sql.json([row])}, ${settles}) = 1 as "isStored"`
+  const [said] = await sql<[{ isStored: boolean }]>`select record_pull_requests(${sql.json([row])}, ${settles}) = 1 as "isStored"`
   const [stored] = await sql<[StoredPullRequest]>`
     select id, head_sha as "headSha", base_sha as "baseSha", draft, open, last_reviewed_sha as "lastReviewedSha",
       updated_at as "updatedAt",
