@@ -85,24 +85,32 @@ test("gives fences that stand above all that were given before they came from a 
   expect([...(await sql`select nextval('review_fences')::int as fence`)]).toEqual([{ fence: 8 }])
 })
 
-test("lets a session go on that settled attempts before the types of words changed", async () => {
+test("lets sessions go on that settle attempts while the types of words change", async () => {
   const { url } = await freshDatabase({ empty: true })
   await migrate(url, { upTo: "20261130120500_runner_fleet.sql" })
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
-  onTestFinished(() => sql.end())
+  const sql = connect(url)
   await fillOldQueue(sql)
   await sql`update projects set settings = '{"active": true}'`
-  const settle = async () => {
-    const [job] = await sql<[{ id: string }]>`
-      update review_jobs j set state = 'running', lease_token_hash = '', lease_expires_at = now() from pull_requests q
-      where q.id = j.pull_request_id and q.number = 2 returning j.id`
-    return (await sql`select settle_review_attempt(${job.id}, 'released', null, null, false, interval '0') as state`)[0]
+  const sessions = Array.from({ length: 3 }, () => postgres(url, { max: 1, onnotice: () => {} }))
+  onTestFinished(async () => void (await Promise.all(sessions.map((session) => session.end()))))
+  const settle = async (session: postgres.Sql) => {
+    await session`
+      update review_jobs j set state = 'running', failures = 0, lease_token_hash = '', lease_expires_at = now() - interval '1 hour'
+      from pull_requests q where q.id = j.pull_request_id and q.number = 2`
+    await session`select from expire_review_leases()`
   }
-  for (let turn = 1; turn <= 6; turn++) expect(await settle()).toEqual({ state: "waiting" })
+  for (const session of sessions) await settle(session)
+  let migrated = false
+  const work = async (session: postgres.Sql) => {
+    for (let turns = 0; turns < 20; turns += Number(migrated)) await settle(session)
+  }
+  const upgrade = migrate(url).then(() => {
+    migrated = true
+  })
 
-  await migrate(url)
+  await Promise.all([upgrade, ...sessions.map(work)])
 
-  expect(await settle()).toEqual({ state: "waiting" })
+  expect(await sql`select from review_jobs where state = 'waiting'`).toHaveLength(2)
 })
 
 test("makes types of words without writing the large tables anew", async () => {
