@@ -1,4 +1,4 @@
--- As `20261130120800_words_of_deliveries.sql` says.
+-- As `20261130120805_words_of_deliveries.sql` says.
 create domain review_job_state as text;
 create domain review_cause as text;
 create domain review_kind as text;

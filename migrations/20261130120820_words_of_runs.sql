@@ -1,4 +1,4 @@
--- As `20261130120800_words_of_deliveries.sql` says.
+-- As `20261130120805_words_of_deliveries.sql` says.
 create domain review_outcome as text;
 alter table review_runs
   drop constraint review_runs_outcome_check,

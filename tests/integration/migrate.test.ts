@@ -115,7 +115,7 @@ test("lets sessions go on that settle attempts while the types of words change",
 
 test("makes types of words without writing the large tables anew", async () => {
   const { url } = await freshDatabase({ empty: true })
-  await migrate(url, { upTo: "20261130120700_order_within_a_second.sql" })
+  await migrate(url, { upTo: "20261130120800_lean_claims.sql" })
   const sql = connect(url)
   await fillOldQueue(sql)
   const files = () => sql`select relname, pg_relation_filenode(oid) as file from pg_class

@@ -16,7 +16,7 @@ const wantedJob = () => ({
   debounce_ms: 0,
 })
 
-test("takes a delivery as the previous version asks for it", async () => {
+test.each(["take_deliveries", "take_ordered_deliveries"])("takes a delivery as earlier versions ask for it, by %s", async (verb) => {
   const { sql, ...store } = await freshStore()
   const tenant = await seedTenant({ sql, ...store })
   const at = { workspace_id: tenant.workspaceId, project_id: tenant.projectId }
@@ -38,7 +38,7 @@ test("takes a delivery as the previous version asks for it", async () => {
     pull: pullRequestRow({ id: tenant.projectId, workspaceId: tenant.workspaceId }, pullRequestSnapshot(1)),
     job: { ...wantedJob(), ...at },
   }
-  const take = () => sql`select outcome from take_deliveries(${sql.json([item])})`
+  const take = () => sql`select outcome from ${sql(verb)}(${sql.json([item])})`
 
   expect([...(await take())]).toEqual([{ outcome: "queued" }])
   expect([...(await take())]).toEqual([{ outcome: "duplicate" }])

@@ -48,7 +48,7 @@ export function openIntake(store: Store): Intake {
   const apply = createBatcher<ReturnType<typeof requestOf>, AppliedRow>(
     (requests) => sql<AppliedRow[]>`
       select outcome, reason, job_id as "jobId", delay_ms as "delayMs"
-      from take_ordered_deliveries(${sql.json(batchOf(requests))}) order by place`,
+      from take_delivery_batch(${sql.json(batchOf(requests))}) order by place`,
     ({ delivery: { project_id, pull_request_number, delivery_id } }) =>
       project_id === null ? delivery_id : `${project_id} ${pull_request_number}`,
   )

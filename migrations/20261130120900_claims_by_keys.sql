@@ -1,15 +1,6 @@
 -- Claims in few, plain statements. Starting a statement costs Postgres more than the rows of a lone job: one that joins,
 -- sorts and aggregates in the general way was measured at three times the time of a loop over the same rows by their keys.
 
--- Workspaces with waiting jobs take turns in the order of their ids, so that a claim looks at the next ones and not at all of them. Whom the
--- runners that work for all served last, for each set of kinds: runners of other kinds, or of one workspace, must not move this one on.
-create table claim_turns (
-  -- In the order of the alphabet, with commas between them.
-  kinds text primary key,
-  last_workspace uuid not null
--- Written by every claim: its page has room for new versions.
-) with (fillfactor = 10);
-
 -- Settles jobs whose lease ran out. Rows in use by another transaction are left for the next call.
 create or replace function expire_review_leases() returns table (job_id uuid, run_id uuid, workspace_id uuid, state text)
 language plpgsql
