@@ -73,5 +73,5 @@ test("leases no job twice to runners of the previous version that name a kind tw
 
   expect(leases.map((lease) => lease.request_id)).toEqual([requests[0]?.requestId, requests[1]?.requestId])
   expect([...(await store.sql`select state, attempt from review_jobs`)]).toEqual(Array(2).fill({ state: "running", attempt: 1 }))
-  expect([...(await store.sql`select kinds from claim_turns`)]).toEqual([{ kinds: "diff,dynamic" }])
+  expect([...(await store.sql`select kinds from claim_turns`)]).toEqual([{ kinds: "dynamic,diff" }])
 })

@@ -83,6 +83,8 @@ export async function claimJobs(
   const parameter = [...distinct].map(([requestId, request]) => ({
     ...request,
     requestId,
+    // In one order, for requests of the same kinds are served together.
+    kinds: [...new Set(request.kinds)].toSorted(),
     runId: uuidv7(),
     tokenHash: hashToken(tokens.get(requestId) ?? "").toString("hex"),
   }))
