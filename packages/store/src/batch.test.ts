@@ -1,4 +1,4 @@
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { createBatcher } from "./batch.ts"
 
 test("answers what is asked for at the same time from one call", async () => {
@@ -48,4 +48,42 @@ test("sends at most 64 items in a call", async () => {
   await Promise.all(Array.from({ length: 100 }, (_, item) => ask(item)))
 
   expect(sizes).toEqual([64, 36])
+})
+
+test("lets what comes meanwhile go together, in one call at a time", async () => {
+  const calls: (readonly number[])[] = []
+  const first = Promise.withResolvers<void>()
+  const ask = createBatcher<number, number>(async (items) => {
+    calls.push(items)
+    if (items.includes(1)) await first.promise
+    return [...items]
+  })
+
+  const early = ask(1)
+  await vi.waitFor(() => expect(calls).toEqual([[1]]))
+  const late = [2, 3].map(ask)
+  first.resolve()
+  await Promise.all([early, ...late])
+
+  expect(calls).toEqual([[1], [2, 3]])
+})
+
+test("goes on beside a call that is stuck, and alone again after it", async () => {
+  const calls: string[] = []
+  const stuck = Promise.withResolvers<void>()
+  const ask = createBatcher<string, string>(async (items) => {
+    calls.push(items.join(" "))
+    if (items.includes("stuck")) await stuck.promise
+    return [...items]
+  })
+
+  const patient = ask("stuck")
+  await vi.waitFor(() => expect(calls).toEqual(["stuck"]))
+  expect(await ask("b")).toBe("b")
+  expect(await ask("c")).toBe("c")
+  stuck.resolve()
+  await patient
+  await Promise.all(["d", "e"].map(ask))
+
+  expect(calls).toEqual(["stuck", "b", "c", "d e"])
 })

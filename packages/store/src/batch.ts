@@ -7,12 +7,12 @@ interface Waiting<Item, Answer> {
   reject: (error: unknown) => void
 }
 
-/** Calls under way at a time: one that waits for a lock must not hold up everything else. */
-const CALLS = 2
+/** A call that takes longer waits for a lock, and must not hold up everything else. */
+const PATIENCE_MS = 20
 
 /**
- * Shares round trips and commits: what is asked for while calls are under way goes together in the next one. When a
- * call fails, each of its items is tried alone, so that one bad item fails only itself.
+ * Shares round trips and commits: what is asked for while a call is under way goes together in the next one. Beside a call that is stuck a
+ * second one goes on. When a call fails, each of its items is tried alone, so that one bad item fails only itself.
  *
  * @param run answers its items in their order
  * @param keyOf items with the same key never go together
@@ -24,7 +24,9 @@ export function createBatcher<Item, Answer>(
   maxItems = 64,
 ): Batcher<Item, Answer> {
   let waiting: Waiting<Item, Answer>[] = []
-  let calls = 0
+  let serving = false
+  let stuck = false
+  let helping = false
 
   async function answer(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
     try {
@@ -47,17 +49,33 @@ export function createBatcher<Item, Answer>(
     return [...batch.values()]
   }
   async function serve(): Promise<void> {
-    calls++
+    serving = true
     // What arrived in the same turn of the event loop goes along.
     await new Promise(setImmediate)
-    while (waiting.length > 0) await answer(nextBatch())
-    calls--
+    while (waiting.length > 0) {
+      const impatience = setTimeout(() => {
+        stuck = true
+        help()
+      }, PATIENCE_MS)
+      await answer(nextBatch())
+      clearTimeout(impatience)
+      stuck = false
+    }
+    serving = false
+  }
+  async function help(): Promise<void> {
+    if (helping) return
+    helping = true
+    await new Promise(setImmediate)
+    while (stuck && waiting.length > 0) await answer(nextBatch())
+    helping = false
   }
 
   return (item) => {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     waiting.push({ item, resolve, reject })
-    if (calls < CALLS) serve()
+    if (!serving) serve()
+    else if (stuck) help()
     return promise
   }
 }
