@@ -153,6 +153,11 @@ test.each(["runner_unauthorized", "runner_too_old"] as const)("an ephemeral runn
   await expect(run([null, refused(code), null], { once: true })).rejects.toMatchObject({ code })
 })
 
+test("an ephemeral runner that proves nothing ends", async () => {
+  const prove = async () => []
+  await expect(run([exampleLease()], { once: true, prove })).rejects.toMatchObject({ code: "boundary_unavailable" })
+})
+
 test("another runner asks again when it is refused, for its token may be set right", async () => {
   const { worked } = await run([refused("runner_unauthorized"), exampleLease()])
   expect(worked).toEqual([0])

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout as delay } from "node:timers/promises"
-import { errorCode, type GalleyErrorCode } from "@galley/contract/errors"
+import { errorCode, GalleyError, type GalleyErrorCode } from "@galley/contract/errors"
 import type { Capability, Lease } from "@galley/contract/protocol"
 import type { Slot } from "@galley/sandbox/slot"
 import type { Logger } from "pino"
@@ -26,13 +26,14 @@ const LONG_POLL_MS = 25_000
 const FIRST_RETRY_MS = 500
 const LONGEST_RETRY_MS = 10_000
 
-/** Only an operator can change these answers: a runner for one job must not wait for that, and cost, for ever. */
-const refusals: ReadonlySet<GalleyErrorCode> = new Set(["runner_unauthorized", "runner_too_old"])
+/** Only an operator can put these right: a runner for one job must not wait for that, and cost, for ever. */
+const hopeless: ReadonlySet<GalleyErrorCode> = new Set(["runner_unauthorized", "runner_too_old", "boundary_unavailable"])
 
 /**
  * Leases and works, one job per slot at a time, until `stopping` or after `once`; resolves when every slot is idle.
  *
- * @throws with `once`, `runner_unauthorized` and `runner_too_old`: everybody else asks again, for a token may be set right
+ * @throws with `once`, `runner_unauthorized`, `runner_too_old`, and `boundary_unavailable` when a slot proves nothing: everybody else tries
+ * again, for a token or an engine may be set right
  */
 export async function runSlots(options: SlotLoopOptions): Promise<void> {
   await Promise.all(options.slots.map((slot) => runSlot(slot, options)))
@@ -47,6 +48,7 @@ async function runSlot(slot: Slot, options: SlotLoopOptions): Promise<void> {
     try {
       const capabilities = [...(await options.prove(slot))]
       if (capabilities.length === 0) {
+        if (options.once) throw new GalleyError("boundary_unavailable", "this runner proved no kind of review; its log says why")
         await pause(LONGEST_RETRY_MS)
         continue
       }
@@ -69,7 +71,7 @@ async function runSlot(slot: Slot, options: SlotLoopOptions): Promise<void> {
       if (options.once) return
     } catch (error) {
       if (stopping.aborted) return
-      if (options.once && refusals.has(errorCode(error))) throw error
+      if (options.once && hopeless.has(errorCode(error))) throw error
       log.warn({ code: errorCode(error), slot: slot.index }, "no lease")
       await pause(retryMs)
       retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS)
