@@ -46,6 +46,28 @@ test("removes old jobs with runs and results, but never the newest of a pull req
   expect([await count(store, "review_runs"), await count(store, "review_results")]).toEqual([2, 2])
 })
 
+test("finds the few old jobs to remove behind more than a batch of those that stay, also when all ended at once", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  await reviewedDaysAgo(store, tenant, 1, 200)
+  await reviewedDaysAgo(store, tenant, 1, 100)
+  await store.sql`
+    insert into pull_requests (
+      id, workspace_id, project_id, number, title, description, author, base_ref, base_sha, head_ref, head_sha, web_url, draft, open, updated_at)
+    select gen_random_uuid(), workspace_id, project_id, n, title, description, author, base_ref, base_sha, head_ref, head_sha, web_url, draft,
+      open, updated_at
+    from pull_requests, generate_series(2, 2501) n`
+  await store.sql`
+    insert into review_jobs (
+      id, workspace_id, project_id, pull_request_id, state, cause, review_kind, head_sha, base_sha, head_updated_at, run_after, finished_at)
+    select gen_random_uuid(), workspace_id, project_id, id, 'succeeded', 'event', 'diff', head_sha, base_sha, updated_at, now(), now()
+    from pull_requests where number > 1`
+  await store.sql`update review_jobs set finished_at = now() - interval '150 days'`
+
+  expect(await sweepJobs(store, 90, never)).toBe(1)
+  expect(await count(store, "review_jobs")).toBe(2501)
+})
+
 test("removes deliveries batch by batch and stops between batches when told to", async () => {
   const store = await freshStore()
   const { hostId } = await seedTenant(store)

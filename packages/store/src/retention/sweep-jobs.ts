@@ -1,5 +1,5 @@
 import type { Store } from "../database.ts"
-import { BATCH_ROWS, inBatches } from "./in-batches.ts"
+import { BATCH_ROWS } from "./in-batches.ts"
 
 /**
  * Removes jobs that ended longer ago than `days`, with their runs and results. The newest job of each pull request stays, whatever its
@@ -8,13 +8,27 @@ import { BATCH_ROWS, inBatches } from "./in-batches.ts"
  * @returns how many jobs were removed
  */
 export async function sweepJobs({ sql }: Store, days: number, signal: AbortSignal): Promise<number> {
-  return inBatches(async () => {
-    const swept = await sql`
-      delete from review_jobs where id = any(array(
-        select j.id from review_jobs j
-        where j.finished_at < now() - ${days} * interval '1 day'
-          and exists (select from review_jobs n where n.pull_request_id = j.pull_request_id and n.created_at > j.created_at)
-        limit ${BATCH_ROWS}))`
-    return swept.count
-  }, signal)
+  let removed = 0
+  // Goes through the old jobs once: most of them are the newest of their pull requests and stay, so a batch may remove none.
+  let after = { endedAt: "-infinity", id: "00000000-0000-0000-0000-000000000000" }
+  while (!signal.aborted) {
+    const [batch] = await sql<[{ looked: number; removed: number; endedAt: string; id: string }]>`
+      with old as (
+        select j.id, j.finished_at,
+          exists (select from review_jobs n where n.pull_request_id = j.pull_request_id and n.created_at > j.created_at) as has_newer
+        from review_jobs j
+        where (j.finished_at, j.id) > (${after.endedAt}::text::timestamptz, ${after.id}::uuid)
+          and j.finished_at < now() - ${days} * interval '1 day'
+        order by j.finished_at, j.id limit ${BATCH_ROWS}
+      ), swept as (
+        delete from review_jobs where id = any(array(select id from old where has_newer)) returning id
+      )
+      select (select count(*) from old)::int as looked, (select count(*) from swept)::int as removed,
+        last.finished_at::text as "endedAt", last.id
+      from (values (true)) one left join (select finished_at, id from old order by finished_at desc, id desc limit 1) last on true`
+    removed += batch.removed
+    if (batch.looked < BATCH_ROWS) break
+    after = batch
+  }
+  return removed
 }
