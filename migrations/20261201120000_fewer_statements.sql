@@ -195,10 +195,9 @@ begin
 end $$;
 
 -- Ends leases with what their runners handed over, with one commit. An item of `results` is {leaseId, runnerId, tokenHash, fence, outcome,
--- code, usage, digest, state, findings, coverage, trace, comment}; no lease comes twice, and all callers sort by lease, so that no two calls
--- wait for each other. The answer says for each lease `stored`, `repeated` (the same result was stored before), `result_conflict` (another one
--- was) or `lease_lost`, and of a stored one the state of its job: a job that a person stopped is `cancelled`, also when its result came before
--- its runner heard of that.
+-- code, usage, digest, state, findings, coverage, trace, comment}; no lease comes twice. The answer says for each lease `stored`, `repeated`
+-- (the same result was stored before), `result_conflict` (another one was) or `lease_lost`, and of a stored one the state of its job: a job
+-- that a person stopped is `cancelled`, also when its result came before its runner heard of that.
 create or replace function complete_reviews(results jsonb)
 returns table (lease_id uuid, answer text, job_id uuid, workspace_id uuid, job_state text) language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
@@ -209,21 +208,30 @@ declare
   its_code text;
   known bytea;
 begin
+  if jsonb_array_length(results) > 1 then
+    -- In one order everywhere, so that no two calls with the same leases wait for each other.
+    select jsonb_agg(one order by one ->> 'leaseId') into results from jsonb_array_elements(results) one;
+  end if;
   for nth in 0 .. jsonb_array_length(results) - 1 loop
     item := results -> nth;
     lease_id := (item ->> 'leaseId')::uuid;
-    update review_jobs j set
-      state = case
-        when j.cancel_code is not null then 'cancelled' when item ->> 'outcome' = 'reviewed' then 'publishing' else 'skipped' end,
-      code = coalesce(j.cancel_code, item ->> 'code'),
-      finished_at = case when j.cancel_code is not null or item ->> 'outcome' <> 'reviewed' then clock_timestamp() end,
-      lease_token_hash = null, lease_expires_at = null
-    from review_runs r
-    where r.id = lease_id and r.runner_id = (item ->> 'runnerId')::uuid
-      and j.id = r.job_id and j.run_id = r.id and j.fence = (item ->> 'fence')::bigint
-      and j.lease_token_hash = decode(item ->> 'tokenHash', 'hex') and j.lease_expires_at > clock_timestamp()
-    returning j.id, j.workspace_id, j.state, j.code into job_id, workspace_id, job_state, its_code;
-    if found then
+    for look in 1 .. 2 loop
+      update review_jobs j set
+        state = case
+          when j.cancel_code is not null then 'cancelled' when item ->> 'outcome' = 'reviewed' then 'publishing' else 'skipped' end,
+        code = coalesce(j.cancel_code, item ->> 'code'),
+        finished_at = case when j.cancel_code is not null or item ->> 'outcome' <> 'reviewed' then clock_timestamp() end,
+        lease_token_hash = null, lease_expires_at = null
+      from review_runs r
+      where r.id = lease_id and r.runner_id = (item ->> 'runnerId')::uuid
+        and j.id = r.job_id and j.run_id = r.id and j.fence = (item ->> 'fence')::bigint
+        and j.lease_token_hash = decode(item ->> 'tokenHash', 'hex') and j.lease_expires_at > clock_timestamp()
+      returning j.id, j.workspace_id, j.state, j.code into job_id, workspace_id, job_state, its_code;
+      exit when job_id is not null or look = 2;
+      -- A renewal that is under way counts: a look at the row as it is after that.
+      perform from review_jobs j where j.id = (select r.job_id from review_runs r where r.id = lease_id) for update;
+    end loop;
+    if job_id is not null then
       answer := 'stored';
       insert into review_results (run_id, digest, state, findings, coverage, trace, comment) values (
         lease_id, decode(item ->> 'digest', 'hex'), nullif(item -> 'state', 'null'), item -> 'findings', item -> 'coverage',

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto"
 import { claimJobs } from "@galley/store/queue/claim-jobs"
 import { type CompleteJob, completeJob, openCompletion } from "@galley/store/queue/complete-job"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
+import { skipped } from "./reviewed-result.ts"
 import { bothKinds, claimed, freshStore, push, readJob, reviewed, seedTenant } from "./store-fixture.ts"
 
 test("answers each of the results that are handed over together for itself", async () => {
@@ -37,6 +38,45 @@ test("keeps the result of a lease whose id comes in capital letters", async () =
 
   expect(await completeJob(store, { ...lease, leaseId: lease.leaseId.toUpperCase() }, reviewed(lease))).toBe(true)
   expect(await store.sql`select from review_results`).toHaveLength(1)
+})
+
+test("keeps the first of two results of one lease, also when they come together with its id in other letters", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  await push(store, tenant, 1)
+  const lease = await claimed(store, tenant)
+  const complete = openCompletion(store)
+  const inCapitals = { ...lease, leaseId: lease.leaseId.toUpperCase() }
+
+  const answers = await Promise.allSettled([complete(lease, reviewed(lease)), complete(inCapitals, skipped(lease))])
+
+  expect(answers).toMatchObject([
+    { status: "fulfilled", value: true },
+    { status: "rejected", reason: { code: "result_conflict" } },
+  ])
+})
+
+test("takes a result whose lease is being renewed while it runs out", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  await push(store, tenant, 1)
+  const lease = await claimed(store, tenant, { leaseMs: 1_000 })
+  const renewal = await store.sql.reserve()
+  await renewal`begin`
+  await renewal`update review_jobs set lease_expires_at = clock_timestamp() + interval '1 minute' where run_id = ${lease.leaseId}`
+  await vi.waitFor(
+    async () => expect((await store.sql`select from review_jobs where lease_expires_at < clock_timestamp()`).length).toBe(1),
+    3_000,
+  )
+
+  const answer = completeJob(store, lease, reviewed(lease))
+  await vi.waitFor(async () =>
+    expect((await store.sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).length).toBe(1),
+  )
+  await renewal`commit`
+  renewal.release()
+
+  expect(await answer).toBe(true)
 })
 
 test("waits for no other call that brings the same results in another order", async () => {

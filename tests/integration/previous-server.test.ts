@@ -2,8 +2,9 @@
 
 import { randomUUID } from "node:crypto"
 import { pullRequestRow } from "@galley/store/intake/upsert-pull-request"
-import { expect, test } from "vitest"
-import { freshStore, pullRequestSnapshot, push, seedTenant, sha } from "./store-fixture.ts"
+import { hashToken } from "@galley/store/queue/lease-token"
+import { expect, test, vi } from "vitest"
+import { claimed, freshStore, pullRequestSnapshot, push, seedTenant, sha } from "./store-fixture.ts"
 
 const wantedJob = () => ({
   id: randomUUID(),
@@ -74,4 +75,31 @@ test("leases no job twice to runners of the previous version that name a kind tw
   expect(leases.map((lease) => lease.request_id)).toEqual([requests[0]?.requestId, requests[1]?.requestId])
   expect([...(await store.sql`select state, attempt from review_jobs`)]).toEqual(Array(2).fill({ state: "running", attempt: 1 }))
   expect([...(await store.sql`select kinds from claim_turns`)]).toEqual([{ kinds: "dynamic,diff" }])
+})
+
+test("locks results of the previous version, which come in any order, in one order", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store, { maxRunningJobs: 2 })
+  for (const number of [1, 2]) await push(store, tenant, number)
+  const leases = [await claimed(store, tenant), await claimed(store, tenant)].toSorted((a, b) => (a.leaseId < b.leaseId ? -1 : 1))
+  const rows = leases.map(({ leaseId, runnerId, fence, leaseToken }) => ({
+    ...{ leaseId, runnerId, fence, tokenHash: hashToken(leaseToken).toString("hex"), outcome: "skipped", code: "no_reviewable_files" },
+    ...{ usage: {}, digest: "00", state: null, findings: [], coverage: {}, trace: {}, comment: null },
+  }))
+  const complete = (results: typeof rows) => store.sql`select answer from complete_reviews(${store.sql.json(results)})`
+  const waiting = async () =>
+    (await store.sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).length
+  const holder = await store.sql.reserve()
+  await holder`begin`
+  await holder`select from review_jobs where run_id = ${leases[0]?.leaseId ?? ""} for update`
+
+  const calls = [complete(rows), complete(rows.toReversed())].map((call) => call.execute())
+  await vi.waitFor(async () => expect(await waiting()).toBe(2))
+  // Nobody holds the second one while the first one is waited for.
+  await store.sql`select from review_jobs where run_id = ${leases[1]?.leaseId ?? ""} for update nowait`
+  await holder`commit`
+  holder.release()
+
+  const answers = (await Promise.all(calls)).map((call) => call.map(({ answer }) => answer))
+  expect(answers.flat().toSorted()).toEqual(["repeated", "repeated", "stored", "stored"])
 })

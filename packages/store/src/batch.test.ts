@@ -87,3 +87,52 @@ test("goes on beside a call that is stuck, and alone again after it", async () =
 
   expect(calls).toEqual(["stuck", "b", "c", "d e"])
 })
+
+test("leaves what has the key of a stuck item behind, and nobody waits for it", async () => {
+  const calls: string[] = []
+  const stuck = Promise.withResolvers<void>()
+  const ask = createBatcher<string, string>(
+    async (items) => {
+      calls.push(items.join(" "))
+      if (items.includes("a1")) await stuck.promise
+      return [...items]
+    },
+    (item) => item[0],
+  )
+
+  const first = ask("a1")
+  await vi.waitFor(() => expect(calls).toEqual(["a1"]))
+  const second = ask("a2")
+  expect(await ask("b1")).toBe("b1")
+  expect(await ask("c1")).toBe("c1")
+  stuck.resolve()
+
+  expect(await Promise.all([first, second])).toEqual(["a1", "a2"])
+  expect(calls).toEqual(["a1", "b1", "c1", "a2"])
+})
+
+test("goes on with what waited for a call that outlasted the one it helped", async () => {
+  const calls: string[] = []
+  const stuck = { a1: Promise.withResolvers<void>(), b1: Promise.withResolvers<void>() }
+  const ask = createBatcher<string, string>(
+    async (items) => {
+      calls.push(items.join(" "))
+      if (items.includes("a1")) await stuck.a1.promise
+      if (items.includes("b1")) await stuck.b1.promise
+      return [...items]
+    },
+    (item) => item[0],
+  )
+
+  const first = ask("a1")
+  await vi.waitFor(() => expect(calls).toEqual(["a1"]))
+  const helped = ask("b1")
+  await vi.waitFor(() => expect(calls).toEqual(["a1", "b1"]))
+  const late = ask("b2")
+  stuck.a1.resolve()
+  await first
+  stuck.b1.resolve()
+
+  expect(await Promise.all([helped, late])).toEqual(["b1", "b2"])
+  expect(calls).toEqual(["a1", "b1", "b2"])
+})

@@ -15,7 +15,7 @@ const PATIENCE_MS = 20
  * second one goes on. When a call fails, each of its items is tried alone, so that one bad item fails only itself.
  *
  * @param run answers its items in their order
- * @param keyOf items with the same key never go together
+ * @param keyOf items with the same key are never under way at the same time
  * @param maxItems of one call
  */
 export function createBatcher<Item, Answer>(
@@ -24,6 +24,7 @@ export function createBatcher<Item, Answer>(
   maxItems = 64,
 ): Batcher<Item, Answer> {
   let waiting: Waiting<Item, Answer>[] = []
+  const underWay = new Set<unknown>()
   let serving = false
   let stuck = false
   let helping = false
@@ -37,27 +38,34 @@ export function createBatcher<Item, Answer>(
       else for (const one of batch) one.reject(error)
     }
   }
+  /** Takes the next items out of those that wait; none when the keys of all are under way. */
   function nextBatch(): Waiting<Item, Answer>[] {
-    const batch = new Map<unknown, Waiting<Item, Answer>>()
-    const later = waiting.filter((one) => {
+    const batch: Waiting<Item, Answer>[] = []
+    waiting = waiting.filter((one) => {
       const key = keyOf(one.item)
-      const goes = batch.size < maxItems && !batch.has(key)
-      if (goes) batch.set(key, one)
-      return !goes
+      const stays = batch.length >= maxItems || underWay.has(key)
+      if (!stays) {
+        batch.push(one)
+        underWay.add(key)
+      }
+      return stays
     })
-    waiting = later
-    return [...batch.values()]
+    return batch
+  }
+  async function call(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
+    await answer(batch)
+    for (const { item } of batch) underWay.delete(keyOf(item))
   }
   async function serve(): Promise<void> {
     serving = true
     // What arrived in the same turn of the event loop goes along.
     await new Promise(setImmediate)
-    while (waiting.length > 0) {
+    for (let batch = nextBatch(); batch.length > 0; batch = nextBatch()) {
       const impatience = setTimeout(() => {
         stuck = true
         help()
       }, PATIENCE_MS)
-      await answer(nextBatch())
+      await call(batch)
       clearTimeout(impatience)
       stuck = false
     }
@@ -67,8 +75,14 @@ export function createBatcher<Item, Answer>(
     if (helping) return
     helping = true
     await new Promise(setImmediate)
-    while (stuck && waiting.length > 0) await answer(nextBatch())
+    while (stuck) {
+      const batch = nextBatch()
+      if (batch.length === 0) break
+      await call(batch)
+    }
     helping = false
+    // What has the key of one of its items waited for it.
+    if (!serving && waiting.length > 0) serve()
   }
 
   return (item) => {

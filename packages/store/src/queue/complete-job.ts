@@ -34,7 +34,7 @@ const MAX_TOGETHER = 16
 export function openCompletion(store: Store): CompleteJob {
   const complete = createBatcher<HandedOver, Completion>(
     (results) => completeJobs(store, results),
-    ({ proof }) => proof.leaseId,
+    ({ proof }) => proof.leaseId.toLowerCase(),
     MAX_TOGETHER,
   )
   return async (proof, result) => answerOf(await complete({ proof, result }))
@@ -75,11 +75,9 @@ async function completeJobs(store: Store, handedOver: readonly HandedOver[]): Pr
 }
 
 function endLeases(sql: Query, handedOver: readonly HandedOver[]): Promise<Completion[]> {
-  // In one order everywhere, so that no two calls with the same leases wait for each other.
-  const inOrder = handedOver.map(rowOf).toSorted((a, b) => (a.leaseId < b.leaseId ? -1 : 1))
   return sql<Completion[]>`
     select lease_id as "leaseId", answer, job_id as "jobId", workspace_id as "workspaceId", job_state as "jobState"
-    from complete_reviews(${sql.json(toJson(inOrder))})`
+    from complete_reviews(${sql.json(toJson(handedOver.map(rowOf)))})`
 }
 
 const lost = ({ leaseId }: LeaseProof): Completion => ({ leaseId, answer: "lease_lost" })
