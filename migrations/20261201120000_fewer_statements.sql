@@ -228,8 +228,11 @@ begin
         and j.lease_token_hash = decode(item ->> 'tokenHash', 'hex') and j.lease_expires_at > clock_timestamp()
       returning j.id, j.workspace_id, j.state, j.code into job_id, workspace_id, job_state, its_code;
       exit when job_id is not null or look = 2;
-      -- A renewal that is under way counts: a look at the row as it is after that.
-      perform from review_jobs j where j.id = (select r.job_id from review_runs r where r.id = lease_id) for update;
+      -- A renewal that is under way counts: a look at the row as it is after that. Not for a lease whose job another one has by now: its row
+      -- would be locked out of order.
+      perform from review_jobs j
+      where j.id = (select r.job_id from review_runs r where r.id = lease_id) and j.run_id = lease_id
+      for update;
     end loop;
     if job_id is not null then
       answer := 'stored';

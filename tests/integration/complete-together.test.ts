@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { claimJobs } from "@galley/store/queue/claim-jobs"
 import { type CompleteJob, completeJob, openCompletion } from "@galley/store/queue/complete-job"
+import { expireLeases } from "@galley/store/queue/expire-leases"
 import { expect, test, vi } from "vitest"
 import { skipped } from "./reviewed-result.ts"
 import { bothKinds, claimed, freshStore, push, readJob, reviewed, seedTenant } from "./store-fixture.ts"
@@ -100,4 +101,23 @@ test("waits for no other call that brings the same results in another order", as
 
   await store.sql`select pg_stat_clear_snapshot()`
   expect(await deadlocks()).toBe(0)
+})
+
+test("does not wait for a job that another lease has by now: its row would be locked out of order", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store)
+  await push(store, tenant, 1)
+  const stale = await claimed(store, tenant)
+  await store.sql`update review_jobs set lease_expires_at = now()`
+  await expireLeases(store)
+  await store.sql`update review_jobs set run_after = now()`
+  await claimed(store, tenant)
+  const holder = await store.sql.reserve()
+  await holder`begin`
+  await holder`select from review_jobs for update`
+
+  await expect(completeJob(store, stale, reviewed(stale))).rejects.toMatchObject({ code: "lease_lost" })
+
+  await holder`commit`
+  holder.release()
 })
