@@ -92,15 +92,15 @@ test("removes old jobs in batches of their own, between which runners get work a
   await store.sql`
     insert into review_jobs
     select copy.* from review_jobs j, generate_series(1, 3000) n, jsonb_populate_record(j, jsonb_build_object(
-      'id', gen_random_uuid(), 'state', 'failed', 'finished_at', now() - interval '190 days',
+      'id', gen_random_uuid(), 'state', 'failed', 'finished_at', now() - interval '190 days' + n * interval '1 minute',
       'created_at', now() - interval '200 days' + n * interval '1 minute')) copy`
   const old = () => store.sql<[{ n: number }]>`select count(*)::int as n from review_jobs where state = 'failed'`
 
   let swept: Promise<number> | undefined
   await store.sql.begin(async (sql) => {
-    // Somebody holds a job of the second batch, from whichever end the batches come.
+    // Somebody holds a job of the second batch.
     await sql`
-      select from review_jobs where id = (select id from review_jobs where state = 'failed' order by created_at offset 1500 limit 1)
+      select from review_jobs where id = (select id from review_jobs where state = 'failed' order by finished_at offset 1500 limit 1)
       for update`
     swept = sweepJobs(store, 90, never)
     await expect.poll(async () => (await old())[0].n, { timeout: 10_000 }).toBe(2_000)
