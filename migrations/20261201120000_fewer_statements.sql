@@ -1,7 +1,7 @@
 -- Claims and completions of a lone job in as few statements as they can be: starting one costs Postgres about as much as writing a row.
 -- What plpgsql evaluates without a table (a lock, a step through a document) starts none, so documents are gone through by place.
 
--- In place of `lease_review_job`, which claims that are under way at the migration still call.
+-- In place of `lease_review_job`, which claims that are under way at the migration still call; a later version can drop it.
 -- Gives a waiting job, whose row and pull request the caller locked, to a runner. `asked` is an item of `claim_review_jobs`.
 -- @returns the lease, as `review_lease` tells it
 create function lease_locked_job(
@@ -122,7 +122,7 @@ begin
 end $$;
 
 -- Serves many runners at once: `requests` is an array of {requestId, runId, runnerId, workspaceId, kinds, tokenHash}, in the order
--- in which the runners came. A claim is one transaction under one lock: only so are the caps of workspaces exact. Requests that ask for
+-- in which the runners came, kinds in one order: a list in another order chooses apart and has turns of its own. A claim is one transaction under one lock: only so are the caps of workspaces exact. Requests that ask for
 -- the same choose together.
 create or replace function claim_review_jobs(requests jsonb, lease_ms integer) returns table (request_id uuid, lease jsonb)
 language plpgsql
@@ -133,7 +133,7 @@ set enable_sort = off set enable_incremental_sort = off
 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
-  locked text;
+  no_answer text;
   asked jsonb;
   known uuid;
   may_work boolean;
@@ -145,7 +145,8 @@ declare
   leases jsonb[];
   due constant timestamptz := clock_timestamp();
 begin
-  locked := pg_advisory_xact_lock(724001);
+  -- An assignment: `perform` would start a statement.
+  no_answer := pg_advisory_xact_lock(724001);
   perform from review_jobs where (state = 'running') is true and lease_expires_at <= due order by lease_expires_at limit 1;
   if found then perform expire_review_leases(); end if;
 
@@ -209,7 +210,7 @@ declare
   known bytea;
 begin
   if jsonb_array_length(results) > 1 then
-    -- In one order everywhere, so that no two calls with the same leases wait for each other.
+    -- In one order everywhere, so that two calls with the same leases never deadlock.
     select jsonb_agg(one order by one ->> 'leaseId') into results from jsonb_array_elements(results) one;
   end if;
   for nth in 0 .. jsonb_array_length(results) - 1 loop
@@ -228,7 +229,8 @@ begin
         and j.lease_token_hash = decode(item ->> 'tokenHash', 'hex') and j.lease_expires_at > clock_timestamp()
       returning j.id, j.workspace_id, j.state, j.code into job_id, workspace_id, job_state, its_code;
       exit when job_id is not null or look = 2;
-      -- A renewal that is under way counts: a look at the row as it is after that. Not for a lease whose job another one has by now: its row
+      -- A renewal that is under way counts, but the statement above still saw the lease as run out and did not wait: a second look, at the row
+      -- as it is after that. Not for a lease whose job another one has by now: its row
       -- would be locked out of order.
       perform from review_jobs j
       where j.id = (select r.job_id from review_runs r where r.id = lease_id) and j.run_id = lease_id

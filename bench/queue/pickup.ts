@@ -25,7 +25,8 @@ const SETTLE_MS = 40
 
 /**
  * How soon a waiting runner has its job, over HTTP and through the real server: from the moment a webhook is sent until the answer of the
- * long poll has been read. It contains intake, wake-up, claim, and the server's look at the pull request's comments on the fake GitHub.
+ * long poll has been read. It contains intake, wake-up, claim, and the server's look at the pull request's comments on the fake GitHub. pg-boss
+ * runs in this process, without HTTP.
  */
 export async function benchPickup(cluster: Cluster, { quick, note }: BenchOptions): Promise<Bar[]> {
   const contenders: Record<string, Pickup> = {}

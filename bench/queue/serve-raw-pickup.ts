@@ -10,12 +10,12 @@ const { PORT = "", SECRET = "", URL: url = "" } = process.env
 const sql = postgres(url, { max: 10, onnotice: () => {} })
 let poll: ServerResponse | null = null
 
-async function take(id: string, body: Buffer): Promise<void> {
+async function store(id: string, body: Buffer): Promise<void> {
   const { pull_request: pull } = JSON.parse(body.toString("utf8"))
   await sql`insert into jobs (id, pull_request, head_sha) values (${id}, ${pull.number}, ${pull.head.sha})`
 }
 
-async function serve(answer: ServerResponse): Promise<void> {
+async function answerPoll(answer: ServerResponse): Promise<void> {
   const [job] = await sql`
     update jobs set state = 1, fence = fence + 1, lease_until = now() + interval '1 minute'
     where id = (select id from jobs where state = 0 order by queued_at limit 1 for update skip locked) returning *`
@@ -37,9 +37,10 @@ createServer((request, response) => {
       response.writeHead(401).end()
       return
     }
-    await take(String(request.headers["x-github-delivery"]), body)
+    await store(String(request.headers["x-github-delivery"]), body)
     response.writeHead(202, { "content-length": 0 }).end()
-    if (poll !== null) await serve(poll)
+    const waiting = poll
     poll = null
+    if (waiting !== null) await answerPoll(waiting)
   })
 }).listen(Number(PORT), "127.0.0.1")

@@ -115,3 +115,14 @@ test("gives each workspace its part of what many runners ask for at once, up to 
   const count = (tenant: Tenant) => served.filter((id) => id === tenant.workspaceId).length
   expect([a, b, c].map(count)).toEqual([7, 2, 1])
 })
+
+test("serves runners that name the same kinds in another order with the same turns", async () => {
+  const store = await freshStore()
+  const tenant = await seedTenant(store, { maxRunningJobs: 2 })
+  for (const number of [1, 2]) await push(store, tenant, number)
+  const ask = (kinds: ("diff" | "dynamic")[]) => ({ requestId: randomUUID(), runnerId: tenant.runnerId, workspaceId: null, kinds })
+
+  expect(await claimJobs(store, [ask(["diff", "dynamic"]), ask(["dynamic", "diff"])])).toHaveLength(2)
+
+  expect([...(await store.sql`select kinds from claim_turns`)]).toEqual([{ kinds: "diff,dynamic" }])
+})

@@ -6,6 +6,8 @@ import { expect, test, vi } from "vitest"
 import { skipped } from "./reviewed-result.ts"
 import { bothKinds, claimed, freshStore, push, readJob, reviewed, seedTenant } from "./store-fixture.ts"
 
+const LONG = { timeout: 10_000 }
+
 test("answers each of the results that are handed over together for itself", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
@@ -62,20 +64,20 @@ test("takes a result whose lease is being renewed while it runs out", async () =
   const tenant = await seedTenant(store)
   await push(store, tenant, 1)
   const lease = await claimed(store, tenant, { leaseMs: 1_000 })
-  const renewal = await store.sql.reserve()
-  await renewal`begin`
-  await renewal`update review_jobs set lease_expires_at = clock_timestamp() + interval '1 minute' where run_id = ${lease.leaseId}`
-  await vi.waitFor(
-    async () => expect((await store.sql`select from review_jobs where lease_expires_at < clock_timestamp()`).length).toBe(1),
-    3_000,
-  )
-
-  const answer = completeJob(store, lease, reviewed(lease))
-  await vi.waitFor(async () =>
-    expect((await store.sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).length).toBe(1),
-  )
-  await renewal`commit`
-  renewal.release()
+  let answer: Promise<boolean> | undefined
+  await store.sql.begin(async (renewal) => {
+    await renewal`update review_jobs set lease_expires_at = clock_timestamp() + interval '1 minute' where run_id = ${lease.leaseId}`
+    await vi.waitFor(async () => {
+      expect(await store.sql`select from review_jobs where lease_expires_at < clock_timestamp()`).toHaveLength(1)
+    }, LONG)
+    answer = completeJob(store, lease, reviewed(lease))
+    await vi.waitFor(async () => {
+      expect(
+        await store.sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      ).toHaveLength(1)
+    }, LONG)
+  })
 
   expect(await answer).toBe(true)
 })
@@ -103,7 +105,8 @@ test("waits for no other call that brings the same results in another order", as
   expect(await deadlocks()).toBe(0)
 })
 
-test("does not wait for a job that another lease has by now: its row would be locked out of order", async () => {
+// Its row would be locked out of order, and two batches take each other's rows.
+test("answers lease_lost without waiting for a job that another lease has by now", async () => {
   const store = await freshStore()
   const tenant = await seedTenant(store)
   await push(store, tenant, 1)
@@ -112,12 +115,9 @@ test("does not wait for a job that another lease has by now: its row would be lo
   await expireLeases(store)
   await store.sql`update review_jobs set run_after = now()`
   await claimed(store, tenant)
-  const holder = await store.sql.reserve()
-  await holder`begin`
-  await holder`select from review_jobs for update`
 
-  await expect(completeJob(store, stale, reviewed(stale))).rejects.toMatchObject({ code: "lease_lost" })
-
-  await holder`commit`
-  holder.release()
+  await store.sql.begin(async (holder) => {
+    await holder`select from review_jobs for update`
+    await expect(completeJob(store, stale, reviewed(stale))).rejects.toMatchObject({ code: "lease_lost" })
+  })
 })

@@ -89,16 +89,14 @@ test("locks results of the previous version, which come in any order, in one ord
   const complete = (results: typeof rows) => store.sql`select answer from complete_reviews(${store.sql.json(results)})`
   const waiting = async () =>
     (await store.sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).length
-  const holder = await store.sql.reserve()
-  await holder`begin`
-  await holder`select from review_jobs where run_id = ${leases[0]?.leaseId ?? ""} for update`
-
-  const calls = [complete(rows), complete(rows.toReversed())].map((call) => call.execute())
-  await vi.waitFor(async () => expect(await waiting()).toBe(2))
-  // Nobody holds the second one while the first one is waited for.
-  await store.sql`select from review_jobs where run_id = ${leases[1]?.leaseId ?? ""} for update nowait`
-  await holder`commit`
-  holder.release()
+  const calls: ReturnType<typeof complete>[] = []
+  await store.sql.begin(async (holder) => {
+    await holder`select from review_jobs where run_id = ${leases[0]?.leaseId ?? ""} for update`
+    calls.push(complete(rows).execute(), complete(rows.toReversed()).execute())
+    await vi.waitFor(async () => expect(await waiting()).toBe(2), { timeout: 10_000 })
+    // Nobody holds the second one while the first one is waited for.
+    await store.sql`select from review_jobs where run_id = ${leases[1]?.leaseId ?? ""} for update nowait`
+  })
 
   const answers = (await Promise.all(calls)).map((call) => call.map(({ answer }) => answer))
   expect(answers.flat().toSorted()).toEqual(["repeated", "repeated", "stored", "stored"])

@@ -60,7 +60,8 @@ test("finds the few old jobs to remove behind more than a batch of those that st
   await store.sql`
     insert into review_jobs (
       id, workspace_id, project_id, pull_request_id, state, cause, review_kind, head_sha, base_sha, head_updated_at, run_after, finished_at)
-    select gen_random_uuid(), workspace_id, project_id, id, 'succeeded', 'event', 'diff', head_sha, base_sha, updated_at, now(), now()
+    -- Before the others in the order of ids.
+    select ('00000000-0000-4000-8000-' || lpad(number::text, 12, '0'))::uuid, workspace_id, project_id, id, 'succeeded', 'event', 'diff', head_sha, base_sha, updated_at, now(), now()
     from pull_requests where number > 1`
   await store.sql`update review_jobs set finished_at = now() - interval '150 days'`
 

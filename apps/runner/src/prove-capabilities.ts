@@ -29,7 +29,7 @@ export function dateProofs(proofs: readonly Proof[], ageMs: number): Capability[
  * not offered, whatever stood in the way; the reason is logged.
  *
  * @param signal its reason is thrown
- * @returns one proof per proved kind; empty when the boundary does not hold
+ * @returns one proof per proved kind; empty when the boundary does not hold or no engine is usable
  */
 export async function proveCapabilities(config: RunnerConfig, slots: readonly Slot[], signal: AbortSignal, log: Logger): Promise<Proof[]> {
   if (!(await boundaryHolds(config, slots, signal, log))) return []

@@ -24,8 +24,8 @@ type SlotState = { proofs: readonly Proof[]; provedAt: number; prewarmed: Prewar
  * The unprivileged runner: sweeps what an earlier one left, proves its slots, then leases and works until `stopping`. Running reviews may go
  * on for the drain time; then their jobs are given back. An ephemeral one also ends after its first job.
  *
- * @throws the code of an ephemeral runner's own fault, for which its job was given back, the code with which the server refuses it, and `boundary_unavailable`
- * when it proves nothing
+ * @throws the code of an ephemeral runner's own fault, for which its job was given back, the code with which the server refuses it, and
+ * `boundary_unavailable` when it proves nothing
  */
 export async function runRunner(config: RunnerConfig, stopping: AbortSignal, log: Logger): Promise<void> {
   const slots = makeSlots(config.slots, config.slotBase)

@@ -153,8 +153,10 @@ test.each(["runner_unauthorized", "runner_too_old"] as const)("an ephemeral runn
   await expect(run([null, refused(code), null], { once: true })).rejects.toMatchObject({ code })
 })
 
-test("an ephemeral runner that proves nothing ends", async () => {
-  const prove = async () => []
+test.each([
+  ["proves nothing", async () => []],
+  ["cannot be swept", async () => Promise.reject(new GalleyError("boundary_unavailable", "a process will not end"))],
+])("an ephemeral runner that %s ends", async (_what, prove) => {
   await expect(run([exampleLease()], { once: true, prove })).rejects.toMatchObject({ code: "boundary_unavailable" })
 })
 

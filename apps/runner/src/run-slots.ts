@@ -26,14 +26,14 @@ const LONG_POLL_MS = 25_000
 const FIRST_RETRY_MS = 500
 const LONGEST_RETRY_MS = 10_000
 
-/** Only an operator can put these right: a runner for one job must not wait for that, and cost, for ever. */
-const hopeless: ReadonlySet<GalleyErrorCode> = new Set(["runner_unauthorized", "runner_too_old", "boundary_unavailable"])
+/** Others try again after these; a runner for one job must not wait, and cost, until somebody has put things right. */
+const endsEphemeral: ReadonlySet<GalleyErrorCode> = new Set(["runner_unauthorized", "runner_too_old", "boundary_unavailable"])
 
 /**
  * Leases and works, one job per slot at a time, until `stopping` or after `once`; resolves when every slot is idle.
  *
- * @throws with `once`, `runner_unauthorized`, `runner_too_old`, and `boundary_unavailable` when a slot proves nothing: everybody else tries
- * again, for a token or an engine may be set right
+ * @throws with `once`, `runner_unauthorized`, `runner_too_old`, and `boundary_unavailable` when a slot proves nothing or cannot
+ * be swept: everybody else tries again, for a token or an engine may be set right
  */
 export async function runSlots(options: SlotLoopOptions): Promise<void> {
   await Promise.all(options.slots.map((slot) => runSlot(slot, options)))
@@ -71,7 +71,7 @@ async function runSlot(slot: Slot, options: SlotLoopOptions): Promise<void> {
       if (options.once) return
     } catch (error) {
       if (stopping.aborted) return
-      if (options.once && hopeless.has(errorCode(error))) throw error
+      if (options.once && endsEphemeral.has(errorCode(error))) throw error
       log.warn({ code: errorCode(error), slot: slot.index }, "no lease")
       await pause(retryMs)
       retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS)

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest"
+import { expect, onTestFinished, test, vi } from "vitest"
 import { createBatcher } from "./batch.ts"
 
 test("answers what is asked for at the same time from one call", async () => {
@@ -50,42 +50,61 @@ test("sends at most 64 items in a call", async () => {
   expect(sizes).toEqual([64, 36])
 })
 
-test("lets what comes meanwhile go together, in one call at a time", async () => {
-  const calls: (readonly number[])[] = []
+/** What was asked for or answered before it is under way after two of these. */
+const turn = () => new Promise(setImmediate)
+
+test("lets what comes meanwhile go together, after the call that is under way", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  onTestFinished(() => void vi.useRealTimers())
+  const calls: string[] = []
   const first = Promise.withResolvers<void>()
-  const ask = createBatcher<number, number>(async (items) => {
-    calls.push(items)
-    if (items.includes(1)) await first.promise
+  const ask = createBatcher<string, string>(async (items) => {
+    calls.push(items.join(" "))
+    if (items.includes("a")) await first.promise
     return [...items]
   })
 
-  const early = ask(1)
-  await vi.waitFor(() => expect(calls).toEqual([[1]]))
-  const late = [2, 3].map(ask)
+  const early = ask("a")
+  await turn()
+  const late = ["b", "c"].map(ask)
+  await turn()
+  await turn()
+  expect(calls).toEqual(["a"])
   first.resolve()
   await Promise.all([early, ...late])
 
-  expect(calls).toEqual([[1], [2, 3]])
+  expect(calls).toEqual(["a", "b c"])
 })
 
-test("goes on beside a call that is stuck, and alone again after it", async () => {
+test("goes on beside a call that is stuck, and one at a time again after it", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  onTestFinished(() => void vi.useRealTimers())
   const calls: string[] = []
-  const stuck = Promise.withResolvers<void>()
+  const open = { stuck: Promise.withResolvers<void>(), d: Promise.withResolvers<void>() }
   const ask = createBatcher<string, string>(async (items) => {
     calls.push(items.join(" "))
-    if (items.includes("stuck")) await stuck.promise
+    if (items.includes("stuck")) await open.stuck.promise
+    if (items.includes("d")) await open.d.promise
     return [...items]
   })
 
   const patient = ask("stuck")
-  await vi.waitFor(() => expect(calls).toEqual(["stuck"]))
-  expect(await ask("b")).toBe("b")
-  expect(await ask("c")).toBe("c")
-  stuck.resolve()
+  await turn()
+  vi.advanceTimersByTime(20)
+  expect([await ask("b"), await ask("c")]).toEqual(["b", "c"])
+  open.stuck.resolve()
   await patient
-  await Promise.all(["d", "e"].map(ask))
+  await turn()
+  const later = [ask("d")]
+  await turn()
+  later.push(ask("e"))
+  await turn()
+  await turn()
+  expect(calls).toEqual(["stuck", "b", "c", "d"])
+  open.d.resolve()
+  await Promise.all(later)
 
-  expect(calls).toEqual(["stuck", "b", "c", "d e"])
+  expect(calls).toEqual(["stuck", "b", "c", "d", "e"])
 })
 
 test("leaves what has the key of a stuck item behind, and nobody waits for it", async () => {

@@ -7,12 +7,12 @@ interface Waiting<Item, Answer> {
   reject: (error: unknown) => void
 }
 
-/** A call that takes longer waits for a lock, and must not hold up everything else. */
+/** A call under way for longer is taken for one that waits for a lock: a second one may go on beside it. */
 const PATIENCE_MS = 20
 
 /**
- * Shares round trips and commits: what is asked for while a call is under way goes together in the next one. Beside a call that is stuck a
- * second one goes on. When a call fails, each of its items is tried alone, so that one bad item fails only itself.
+ * Shares round trips and commits: what is asked for while a call is under way goes together in the next one. Beside a call that is stuck one
+ * more goes on. When a call fails, each of its items is tried alone, so that one bad item fails only itself.
  *
  * @param run answers its items in their order
  * @param keyOf items with the same key are never under way at the same time
@@ -81,7 +81,7 @@ export function createBatcher<Item, Answer>(
       await call(batch)
     }
     helping = false
-    // What has the key of one of its items waited for it.
+    // `serve` passed over what shares a key with these items, and may have ended since.
     if (!serving && waiting.length > 0) serve()
   }
 

@@ -83,7 +83,7 @@ export async function claimJobs(
   const parameter = [...distinct].map(([requestId, request]) => ({
     ...request,
     requestId,
-    // In one order, for requests of the same kinds are served together.
+    // Sorted: the function compares and names the list as it is written.
     kinds: [...new Set(request.kinds)].toSorted(),
     runId: uuidv7(),
     tokenHash: hashToken(tokens.get(requestId) ?? "").toString("hex"),

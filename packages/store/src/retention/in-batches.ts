@@ -1,4 +1,4 @@
-/** Rows that one transaction removes: small enough that nothing else waits for it. */
+/** Rows that one transaction looks at or removes: small enough that nothing else waits for it. */
 export const BATCH_ROWS = 1_000
 
 /** Repeats `removeBatch` until it found less than a batch, or `signal` aborts. @returns how many rows were removed */

@@ -9,10 +9,11 @@ import { BATCH_ROWS } from "./in-batches.ts"
  */
 export async function sweepJobs({ sql }: Store, days: number, signal: AbortSignal): Promise<number> {
   let removed = 0
-  // Goes through the old jobs once: most of them are the newest of their pull requests and stay, so a batch may remove none.
-  let after = { endedAt: "-infinity", id: "00000000-0000-0000-0000-000000000000" }
+  // Goes through the old jobs once, by when they ended: most of them are the newest of their pull requests and stay, and a batch that removes
+  // none must not be read again.
+  let after: { endedAt: string | null; id: string | null } = { endedAt: "-infinity", id: "00000000-0000-0000-0000-000000000000" }
   while (!signal.aborted) {
-    const [batch] = await sql<[{ looked: number; removed: number; endedAt: string; id: string }]>`
+    const [batch] = await sql<[{ looked: number; removed: number; endedAt: string | null; id: string | null }]>`
       with old as (
         select j.id, j.finished_at,
           exists (select from review_jobs n where n.pull_request_id = j.pull_request_id and n.created_at > j.created_at) as has_newer
@@ -23,9 +24,10 @@ export async function sweepJobs({ sql }: Store, days: number, signal: AbortSigna
       ), swept as (
         delete from review_jobs where id = any(array(select id from old where has_newer)) returning id
       )
-      select (select count(*) from old)::int as looked, (select count(*) from swept)::int as removed,
-        last.finished_at::text as "endedAt", last.id
-      from (values (true)) one left join (select finished_at, id from old order by finished_at desc, id desc limit 1) last on true`
+      select count(*)::int as looked, (select count(*) from swept)::int as removed,
+        (array_agg(finished_at::text order by finished_at desc, id desc))[1] as "endedAt",
+        (array_agg(id order by finished_at desc, id desc))[1] as id
+      from old`
     removed += batch.removed
     if (batch.looked < BATCH_ROWS) break
     after = batch
