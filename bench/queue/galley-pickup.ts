@@ -10,15 +10,17 @@ import { makeSampleRepository } from "../../scripts/demo/sample-repository.ts"
 import { BENCH_SECRET, makeDeliveries } from "../intake/deliveries.ts"
 import { openConnection } from "../intake/keep-alive-client.ts"
 import { APP_ID, activateProject, startGalleyServer } from "../rig/galley-server.ts"
-import type { Pickup } from "./pickup.ts"
+import type { Pickup, Stops } from "./pickup.ts"
 
 const RUNNER_TOKEN = "token-of-the-runner-of-the-benchmark"
 
 /** The product's own server as a process, with the fake GitHub in this one. */
-export async function openGalleyPickup(databaseUrl: string): Promise<Pickup> {
+export async function openGalleyPickup(databaseUrl: string, stops: Stops): Promise<Pickup> {
   const directory = await mkdtemp(join(tmpdir(), "galley-bench-pickup-"))
+  stops.push(() => rm(directory, { recursive: true, force: true }))
   const deliveries = makeDeliveries("/webhooks/github", 1)
   const github = await startFakeGitHub({ appId: APP_ID, rateLimitPerHour: 1_000_000 })
+  stops.push(() => github.close())
   const { gitDirectory, baseSha, headSha } = makeSampleRepository(join(directory, "repository"))
   const { owner, name } = deliveries.repository
   await github.registerRepository({ ...deliveries.repository, installationId: deliveries.installationId, gitDirectory })
@@ -27,11 +29,13 @@ export async function openGalleyPickup(databaseUrl: string): Promise<Pickup> {
   await github.closePullRequest({ repo: `${owner}/${name}`, number: 1 })
   const logFile = join(directory, "galley.log")
   const server = await startGalleyServer({ databaseUrl, github, webhookSecret: BENCH_SECRET, runnerToken: RUNNER_TOKEN, logFile })
+  stops.push(server.stop)
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
+  stops.push(() => sql.end())
   await activateProject(sql)
   await sql`update projects set settings = settings || '{"debounceSeconds": 0}'`
-  await sql.end()
   const hook = await openConnection(server.port)
+  stops.push(async () => hook.close())
   let taken: unknown
   return {
     wait: async () => {
@@ -42,12 +46,6 @@ export async function openGalleyPickup(databaseUrl: string): Promise<Pickup> {
     },
     send: () => hook.send(...deliveries.next()),
     end: () => endJob(server.port, Lease.parse(taken)),
-    close: async () => {
-      hook.close()
-      await server.stop()
-      await github.close()
-      await rm(directory, { recursive: true, force: true })
-    },
   }
 }
 

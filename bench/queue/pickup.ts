@@ -8,7 +8,7 @@ import { openGalleyPickup } from "./galley-pickup.ts"
 import { openPgBossPickup } from "./pg-boss-pickup.ts"
 import { openRawPickup } from "./raw-pickup.ts"
 
-/** A queue with one waiting runner. */
+/** A queue with one waiting runner. Who opens it is given `stops` and adds there, at once, how to stop each thing it started. */
 export type Pickup = Readonly<{
   /** Lets the runner wait for a job. @returns the time at which it had one, as of `performance.now()` */
   wait(): Promise<number>
@@ -16,8 +16,9 @@ export type Pickup = Readonly<{
   send(): Promise<unknown>
   /** Ends the job that was taken, outside the measurement. */
   end(): Promise<void>
-  close(): Promise<void>
 }>
+
+export type Stops = (() => Promise<unknown>)[]
 
 const LIMIT_MS = 5
 /** The runner must be waiting before its job comes. */
@@ -29,13 +30,13 @@ const SETTLE_MS = 40
  * runs in this process, without HTTP.
  */
 export async function benchPickup(cluster: Cluster, { quick, note }: BenchOptions): Promise<Bar[]> {
-  const contenders: Record<string, Pickup> = {}
+  const stops: Stops = []
   try {
-    contenders.raw = await openRawPickup(await cluster.createDatabase("raw_pickup"))
-    contenders["pg-boss"] = await openPgBossPickup(await cluster.createDatabase("pg_boss_pickup"), (error) =>
-      note(`background fault: ${error}`),
-    )
-    contenders.galley = await openGalleyPickup(await cluster.createDatabase("pickup", { migrated: true }))
+    const contenders: Record<string, Pickup> = {}
+    contenders.raw = await openRawPickup(await cluster.createDatabase("raw_pickup"), stops)
+    const onError = (error: unknown) => note(`background fault: ${error}`)
+    contenders["pg-boss"] = await openPgBossPickup(await cluster.createDatabase("pg_boss_pickup"), onError, stops)
+    contenders.galley = await openGalleyPickup(await cluster.createDatabase("pickup", { migrated: true }), stops)
     const turns = Object.fromEntries(Object.entries(contenders).map(([name, contender]) => [name, () => pickOne(contender)]))
     const tookMs = await takeTurns(turns, quick ? 60 : 300)
     const of = (name: string, share: number) => quantile(tookMs[name] ?? [], share)
@@ -47,7 +48,7 @@ export async function benchPickup(cluster: Cluster, { quick, note }: BenchOption
     const rest = { ours, limit: of("raw", 0.5), peers: { "pg-boss": of("pg-boss", 0.5) }, ratio: ours / LIMIT_MS }
     return [judge({ ...facts, ...rest }, { atMost: 1 })]
   } finally {
-    for (const contender of Object.values(contenders)) await contender.close()
+    for (const stop of stops.reverse()) await stop()
   }
 }
 

@@ -5,11 +5,12 @@ import postgres from "postgres"
 import { BENCH_SECRET, makeDeliveries } from "../intake/deliveries.ts"
 import { openConnection } from "../intake/keep-alive-client.ts"
 import { startServer } from "../rig/start-server.ts"
-import type { Pickup } from "./pickup.ts"
+import type { Pickup, Stops } from "./pickup.ts"
 
 /** The physical limit of the same way, through a server of its own; see `serve-raw-pickup.ts`. */
-export async function openRawPickup(url: string): Promise<Pickup> {
+export async function openRawPickup(url: string, stops: Stops): Promise<Pickup> {
   const directory = await mkdtemp(join(tmpdir(), "galley-bench-raw-pickup-"))
+  stops.push(() => rm(directory, { recursive: true, force: true }))
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   await sql`
     create table jobs (
@@ -20,8 +21,10 @@ export async function openRawPickup(url: string): Promise<Pickup> {
   const program = new URL("./serve-raw-pickup.ts", import.meta.url).pathname
   const environment = (port: number) => ({ PORT: String(port), SECRET: BENCH_SECRET, URL: url })
   const server = await startServer([program], environment, join(directory, "raw.log"))
+  stops.push(server.stop)
   const deliveries = makeDeliveries("/", 1)
   const hook = await openConnection(server.port)
+  stops.push(async () => hook.close())
   return {
     wait: async () => {
       const answer = await fetch(`http://127.0.0.1:${server.port}/leases`, { method: "POST", body: "{}" })
@@ -31,10 +34,5 @@ export async function openRawPickup(url: string): Promise<Pickup> {
     },
     send: () => hook.send(...deliveries.next()),
     end: async () => {},
-    close: async () => {
-      hook.close()
-      await server.stop()
-      await rm(directory, { recursive: true, force: true })
-    },
   }
 }
